@@ -6,6 +6,7 @@
 #include "codegen/nvptx/float_to_integer.h"
 #include "codegen/nvptx/memory/local_atomic.h"
 #include "codegen/nvptx/ptxas_fault.h"
+#include "codegen/nvptx/wide_word.h"
 #include "codegen/optimize/division.h"
 #include "codegen/optimize/long_function.h"
 #include "codegen/optimize/module_size.h"
@@ -138,6 +139,7 @@ bool optimize_module(Emitter *emitter)
         done = run_passes(emitter, alignment_passes, changes);
     if (emitter->target->kind == TARGET_NVPTX) {
         make_local_atomics_plain(emitter);
+        widen_words(emitter);
         saturate_by_instructions(emitter);
         ptxas_avoid_faults(emitter);
         make_loops_plain(emitter);
