@@ -145,7 +145,7 @@ def five(a, b, c, d, e, out):
 
 @pytest.mark.parametrize("options", [{}, {"check": "bounds"}], ids=str)
 def test_all_mixes_of_places_have_few_kernels(options):
-    """The first has its records on the host; three mixes more have kernels of their own, and one looks for the records."""
+    """The first has its records on the host; three mixes more have a kernel each, and one looks for the records."""
     kernel, out = cuda.jit(**options)(five), np.zeros(40)
     for mix in itertools.product("hd", repeat=5):
         values = np.random.default_rng(len(mix)).permutation(5) + 1

@@ -1,5 +1,5 @@
-"""Indices that are clamped or wrapped at the borders of an array are plain ones for the threads between, which are a loop
-of their own on the CPU device. Results are the same for every size of the array and every shape of a block."""
+"""Indices that are clamped or wrapped at the borders of an array are plain ones for the threads between, which are a
+loop of their own on the CPU device. Results are the same for every size of the array and every shape of a block."""
 
 import re
 
