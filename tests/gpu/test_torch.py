@@ -274,7 +274,7 @@ if ours is not None:
 @needs_gpu
 @pytest.mark.parametrize("kept", ["nothing", "arrays"])
 def test_the_first_launch_in_torchs_graph(run_python, kept):
-    """The stream is met then, a kernel is loaded and memory freed meanwhile: the graph holds none of it, and lives on."""
+    """The stream is met then, a kernel is loaded and memory freed meanwhile: the graph has none of it, and lives on."""
     run_python(FIRST_LAUNCH_IN_A_GRAPH, kept)
 
 
