@@ -52,9 +52,16 @@ bool cuda_restore_current(RtDevice *device, uint64_t former, Diag *diag)
 /* Handles 0 to 2 are CUDA's names for default streams; 2 is another one for each thread. */
 enum { LEGACY_STREAM = 1, LAST_DEFAULT_STREAM = 2 };
 
-/* Waits until memory is there, and free of what was in it, that was allocated in the order of the default stream. Another library may capture meanwhile,
- * and the stream may be what it captures: a wait for the whole context would end that. Where one waits for the default stream
- * so does each that is captured and synchronizes with it: the driver says so before anything is lost. */
+bool cuda_is_captured(CUstream stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+/* Waits until memory is there, and free of what was in it, that was allocated in the order of the default stream. Another
+ * library may capture meanwhile, and the stream may be what it captures: a wait for the whole context would end that. Where one
+ * waits for the default stream so does each that is captured and synchronizes with it: the driver says so before anything is
+ * lost. */
 static bool settle_allocations(const CudaDevice *device, Diag *diag)
 {
     CUstreamCaptureStatus status;
@@ -70,14 +77,16 @@ static bool settle_allocations(const CudaDevice *device, Diag *diag)
     return ok;
 }
 
-/* The first stream that goes its own way ends ordered allocation, once what is under way has settled. */
+/* The first stream that goes its own way ends ordered allocation, once what is under way has settled. One that is captured
+ * cannot be asked, and the graph may run on any. */
 static bool adopt(RtStream *stream, Diag *diag)
 {
-    unsigned int flags = 0;
+    unsigned int flags = CU_STREAM_NON_BLOCKING;
     CudaDevice *device = (CudaDevice *)stream->device;
     if (device->unordered)
         return true;
-    bool ok = driver_call(diag, cuStreamGetFlags, cuda_stream_of(stream), &flags);
+    bool ok =
+        cuda_is_captured(cuda_stream_of(stream)) || driver_call(diag, cuStreamGetFlags, cuda_stream_of(stream), &flags);
     if (ok && (flags & CU_STREAM_NON_BLOCKING)) {
         ok = settle_allocations(device, diag);
         device->unordered = ok;

@@ -42,6 +42,9 @@ static inline bool cuda_leave(const CudaScope *scope, bool ok);
 /* Whether memory is allocated and freed in the order of the default stream, without waiting. */
 static inline bool cuda_is_ordered(const CudaDevice *device) { return device->has_pool && !device->unordered; }
 
+/* Whether what is done on the stream becomes part of a graph, or the driver does not say that it does not. */
+bool cuda_is_captured(CUstream stream);
+
 /* The parts of these that launches hardly ever need. */
 bool cuda_switch(RtDevice *device, CUcontext former, CudaScope *scope, Diag *diag);
 bool cuda_switch_back(const CudaScope *scope, bool ok);

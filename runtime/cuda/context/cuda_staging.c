@@ -184,13 +184,6 @@ static bool is_pageable(const void *host)
     return known == CUDA_ERROR_INVALID_VALUE; /* the driver's answer for memory that it does not know */
 }
 
-/* What is captured is copied later, when the slots have other contents. */
-static bool is_captured(CUstream stream)
-{
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return driver.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
-}
-
 static int workers_for(size_t size)
 {
     int cores = worker_thread_cores();
@@ -219,7 +212,7 @@ bool cuda_staged_copy(RtDevice *device, bool to_device, CUdeviceptr address, voi
     CudaStaging *staging = &((CudaDevice *)device)->staging[to_device];
     StagedCopy copy = {
         .device = device, .stream = stream, .address = address, .host = host, .size = size, .to_device = to_device};
-    if (size < LEAST || !is_pageable(host) || is_captured(stream) || pthread_mutex_trylock(&staging->lock))
+    if (size < LEAST || !is_pageable(host) || cuda_is_captured(stream) || pthread_mutex_trylock(&staging->lock))
         return false;
     *ok = run(&copy, staging, &taken, diag);
     pthread_mutex_unlock(&staging->lock);

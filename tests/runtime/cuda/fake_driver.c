@@ -441,9 +441,19 @@ CUresult act_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
     return stream ? CUDA_ERROR_INVALID_VALUE : act_cuMemFree(pointer);
 }
 
+/* One stream is captured: always, or while the test says so. */
+static bool is_captured(CUstream stream)
+{
+    return (const char *)stream == &fake_driver.captured_stream ||
+           (fake_state.capture == FAKE_NON_BLOCKING_CAPTURE &&
+            (const char *)stream == &fake_driver.non_blocking_stream);
+}
+
 /* One stream is another library's, and does not synchronize with the default stream. */
 CUresult act_cuStreamGetFlags(CUstream stream, unsigned int *flags)
 {
+    if (is_captured(stream))
+        return lose_capture("cuStreamGetFlags", CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     *flags = (const char *)stream == &fake_driver.non_blocking_stream ? CU_STREAM_NON_BLOCKING : 0;
     return CUDA_SUCCESS;
 }
@@ -562,13 +572,11 @@ CUresult act_cuStreamSynchronize(CUstream stream)
                                            : CUDA_SUCCESS;
 }
 
-/* One stream is captured. */
 CUresult act_cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
     if (is_captured_with_others(stream))
         return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-    *status = (const char *)stream == &fake_driver.captured_stream ? CU_STREAM_CAPTURE_STATUS_ACTIVE
-                                                                   : CU_STREAM_CAPTURE_STATUS_NONE;
+    *status = is_captured(stream) ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
     return CUDA_SUCCESS;
 }
 
