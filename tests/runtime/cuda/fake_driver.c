@@ -444,9 +444,8 @@ CUresult act_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream)
 /* One stream is captured: always, or while the test says so. */
 static bool is_captured(CUstream stream)
 {
-    return (const char *)stream == &fake_driver.captured_stream ||
-           (fake_state.capture == FAKE_NON_BLOCKING_CAPTURE &&
-            (const char *)stream == &fake_driver.non_blocking_stream);
+    const char *now = fake_state.capture == FAKE_NON_BLOCKING_CAPTURE ? &fake_driver.non_blocking_stream : NULL;
+    return stream && ((const char *)stream == &fake_driver.captured_stream || (const char *)stream == now);
 }
 
 /* One stream is another library's, and does not synchronize with the default stream. */
