@@ -245,6 +245,7 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
         image->reports = reports;
         image->has_notes = module->has_notes;
         image->has_state = module->has_state;
+        image->waits = specialization->waits;
         keep_plan(&plan, image);
         image->passed_count = module->first->passed ? specialization->count : 0;
         image->passed = copy_bytes(module->first->passed, image->passed_count);
@@ -261,6 +262,7 @@ bool jit_restore_exceptions(const JitFunction *function, const KernelImage *imag
 {
     Target target;
     Diag ignored = {.id = DIAG_NONE};
+    specialization->waits = image->waits;
     if (!image->reports && !image->has_notes && !image->has_state)
         return true;
     if (!jit_target_of_device(specialization->device, &target, &ignored))

@@ -21,6 +21,7 @@
     NUMBER(bool, reports) /* threads may raise what the host is told of */                                         \
     NUMBER(bool, has_notes) /* a launch gives it OverflowRecords, or the state for them */                         \
     NUMBER(bool, has_state) /* GPU: a launch gives it the state of watch_state.h */                                \
+    NUMBER(bool, waits) /* a launch waits for its end, to tell what it or a variant of it finds */                 \
     NUMBER(bool, has_deep_stack) /* GPU: of functions that call themselves, and that tell the state */             \
     NUMBER(uint32_t, parameters_size) /* GPU: bytes of the kernel's parameters */                                  \
     NUMBER(unsigned, checks) /* the CheckSet of what the runtime looks for; GPU: of `init` alone */                \

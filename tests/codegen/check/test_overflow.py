@@ -354,6 +354,33 @@ def notes(source, types, **options):
     return kernel.inspect("checks", types).count("note ")
 
 
+VARIANT = """
+import warnings
+import numpy as np
+from cujit import cuda, errors
+
+@cuda.jit(check="overflow")
+def add(x, n):
+    i = cuda.grid(1)
+    if i < x.size:
+        x[i] = np.int32(n) + np.int32(i)
+
+x = cuda.to_device(np.zeros(64, np.int64))
+warnings.simplefilter("error", errors.OverflowWarning)
+add[1, 64](x, 5)
+try:
+    add[1, 64](x, 2147483600)
+except errors.OverflowWarning as warning:
+    print(type(warning).__name__)
+"""
+
+
+def test_a_variant_from_the_disk_cache_is_told_of_too(run_python, tmp_path):
+    """The first launch's values prove the sum, and its kernel tells nothing."""
+    for _ in range(2):
+        assert run_python(VARIANT, CUJIT_CACHE_DIR=tmp_path / "cache") == "OverflowWarning\n"
+
+
 @pytest.mark.skipif(cuda.get_current_device().kind != "cpu", reason="its checks are calls of watchers")
 def test_what_ranges_prove_has_no_test():
     flat = """
