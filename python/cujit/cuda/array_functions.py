@@ -232,10 +232,11 @@ def arange(*args: Any, dtype: DTypeLike | None = None) -> DeviceNDArray:
     return to_device(np.arange(*args, dtype=dtype))
 
 
-def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True,
-             dtype: DTypeLike | None = None) -> DeviceNDArray:
-    """numpy.linspace, on the device. It is made on the host."""
-    return to_device(np.linspace(_on_host(start), _on_host(stop), num, endpoint, dtype=dtype))
+def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
+             dtype: DTypeLike | None = None, axis: int = 0) -> Any:
+    """numpy.linspace, on the device. It is made on the host, where the step stays."""
+    numbers, step = np.linspace(_on_host(start), _on_host(stop), num, endpoint, True, dtype, axis)
+    return (to_device(numbers), step) if retstep else to_device(numbers)
 
 
 def _check_order(order: str) -> None:

@@ -69,6 +69,8 @@ ON_DEVICE = {   # name: a call of arrays of float64 and int64, 4 x 3
     "zeros, like": lambda a, b: np.zeros(3, like=a),
     "arange, like": lambda a, b: np.arange(3, like=a),
     "linspace": lambda a, b: np.linspace(a[0], b[0], 5),
+    "linspace, along an axis": lambda a, b: np.linspace(a[0], b[0], 5, axis=1),
+    "linspace, its numbers and step": lambda a, b: np.linspace(a[0], b[0], 5, False, True, np.float32)[0],
 }
 
 
@@ -221,3 +223,9 @@ def test_one_module_for_both(pairs):
         x = xp.concatenate([xp.stack([a, b]), xp.zeros_like(xp.expand_dims(a, 0))])
         assert xp.reshape(xp.transpose(x), (4, -1)).shape == (4, 9) and xp.array_equal(x[0], a)
         assert xp.unique(b).ndim == xp.ravel(x).ndim == 1
+
+
+def test_the_step_of_linspace_is_the_hosts():
+    numbers, step = np.linspace(cuda.to_device(np.float64([1, 2])), 5.0, 3, True, True)
+    assert isinstance(numbers, cuda.DeviceNDArray) and isinstance(step, np.ndarray)
+    assert step.tolist() == [2, 1.5] and numbers.copy_to_host().tolist() == [[1, 2], [3, 3.5], [5, 5]]
