@@ -363,9 +363,9 @@ from cujit import cuda, errors
 def add(x, n):
     i = cuda.grid(1)
     if i < x.size:
-        x[i] = np.int32(n) + np.int32(i)
+        x[i] = n + i
 
-x = cuda.to_device(np.zeros(64, np.int64))
+x = cuda.to_device(np.zeros(64, np.int32))
 warnings.simplefilter("error", errors.OverflowWarning)
 add[1, 64](x, 5)
 try:
