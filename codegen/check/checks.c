@@ -109,7 +109,7 @@ static void limit_to_whole_warps(IrModule *module, const Target *target, const C
 void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,
                         const LaunchTests *failed, LaunchPlan *plan)
 {
-    LaunchTests all;
+    LaunchTests all = {0};
     LaunchPlan unused;
     CheckSet wanted = checks_of(options, target->kind);
     if (plan)
