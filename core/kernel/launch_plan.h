@@ -81,7 +81,7 @@ typedef struct LaunchPlan {
 /* Some of a plan's tests, a bit each. It is kept as bytes: nothing lies between the fields. */
 typedef struct LaunchTests {
     uint64_t words[LAUNCH_MOST_TESTS / 64];
-    uint64_t finds_any_records; /* 0 or 1: code for it asks of each record where it lies, and counts on no test of one */
+    uint64_t finds_any_records; /* 0, 1: code for it asks of each record where it lies, and counts on no test of one */
 } LaunchTests;
 
 static inline bool launch_tests_have(const LaunchTests *tests, uint32_t i)
