@@ -126,6 +126,22 @@ static void lent_memory_that_is_not_settled(void)
     CHECK(fake()->calls("cuCtxSynchronize") == 2);
 }
 
+/* Nor is it freed then: what is kept is there. */
+static void lent_memory_that_is_given_back(void)
+{
+    Diag diag = {0};
+    RtPointer a = 0, b = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    CHECK_OK(rt_allocate_ordered(device, 1000, &a, &diag) && rt_free(device, a, &diag), &diag);
+    int alive = fake()->alive();
+    fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_UNKNOWN);
+    CHECK_FAILS(rt_pool_empty(device, RT_POOL_DEVICE, &diag), &diag, DIAG_DRIVER_CALL, "cuCtxSynchronize failed");
+    CHECK(fake()->alive() == alive);
+    CHECK_OK(rt_allocate_ordered(device, 1000, &b, &diag) && a == b, &diag);
+    CHECK_OK(rt_free(device, b, &diag) && rt_pool_empty(device, RT_POOL_DEVICE, &diag), &diag);
+    CHECK(fake()->alive() == alive - 1);
+}
+
 void test_cuda_capture(void)
 {
     const char *environment[] = {"CUJIT_DRIVER_LIBRARY", fake_driver_path(), NULL};
@@ -139,6 +155,7 @@ void test_cuda_capture(void)
         {"what streams do not order", what_streams_do_not_order},
         {"lent memory", lent_memory},
         {"lent memory that is not settled", lent_memory_that_is_not_settled},
+        {"lent memory that is given back", lent_memory_that_is_given_back},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         in_child_with(cases[i].what, cases[i].body, environment);
