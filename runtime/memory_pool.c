@@ -364,6 +364,45 @@ static void forget(RtDevice *device, RtPoolKind kind, PoolBlock *block)
     memory_free(block);
 }
 
+/* --- taking back ------------------------------------------------------------------------------------------------------- */
+/* Where it would be more than is kept, what is kept goes first. */
+static bool keep(RtDevice *device, RtPoolKind kind, PoolBlock *block, Diag *diag)
+{
+    MemoryPool *pool = pool_of(device, kind);
+    PoolBlock *former = NULL;
+    hide(device, block);
+    enter();
+    if (pool->kept_bytes + block->size > pool->most_kept)
+        former = take_all_kept_locked(pool);
+    block->release = block->is_idle ? 0 : ++pool->releases;
+    keep_locked(pool, block);
+    leave();
+    return give_back_all(device, kind, former, diag);
+}
+
+static bool is_kept(RtDevice *device, RtPoolKind kind, const PoolBlock *block)
+{
+    return !block->is_apart && block->size <= pool_of(device, kind)->most_kept && device->backend->may_keep(device);
+}
+
+static bool release(RtDevice *device, RtPoolKind kind, PoolBlock *block, bool waits, Diag *diag)
+{
+    block->is_shared = waits;
+    if (is_kept(device, kind, block))
+        return keep(device, kind, block, diag);
+    bool ok = give_back(device, kind, block, waits || block->is_apart, diag);
+    memory_free(block);
+    return ok;
+}
+
+static PoolBlock *take_used(RtDevice *device, RtPoolKind kind, RtPointer pointer)
+{
+    enter();
+    PoolBlock *block = take_used_locked(pool_of(device, kind), pointer);
+    leave();
+    return block;
+}
+
 /* --- allocation -------------------------------------------------------------------------------------------------------- */
 static bool note(RtDevice *device, RtPoolKind kind, PoolBlock *block, bool is_new)
 {
@@ -459,7 +498,7 @@ static PoolBlock *obtain(RtDevice *device, RtPoolKind kind, bool is_apart, size_
         return make_block(device, kind, is_apart, whole, size, diag);
     if (is_settled || settle(device, kind, block, releases, diag))
         return block;
-    pool_release(device, block->pointer, block->is_shared, &(Diag){0});
+    release(device, kind, take_used(device, kind, block->pointer), block->is_shared, &(Diag){0});
     return NULL;
 }
 
@@ -505,44 +544,6 @@ bool pool_allocate_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 }
 
 /* --- release ----------------------------------------------------------------------------------------------------------- */
-/* Where it would be more than is kept, what is kept goes first. */
-static bool keep(RtDevice *device, RtPoolKind kind, PoolBlock *block, Diag *diag)
-{
-    MemoryPool *pool = pool_of(device, kind);
-    PoolBlock *former = NULL;
-    hide(device, block);
-    enter();
-    if (pool->kept_bytes + block->size > pool->most_kept)
-        former = take_all_kept_locked(pool);
-    block->release = block->is_idle ? 0 : ++pool->releases;
-    keep_locked(pool, block);
-    leave();
-    return give_back_all(device, kind, former, diag);
-}
-
-static bool is_kept(RtDevice *device, RtPoolKind kind, const PoolBlock *block)
-{
-    return !block->is_apart && block->size <= pool_of(device, kind)->most_kept && device->backend->may_keep(device);
-}
-
-static bool release(RtDevice *device, RtPoolKind kind, PoolBlock *block, bool waits, Diag *diag)
-{
-    block->is_shared = waits;
-    if (is_kept(device, kind, block))
-        return keep(device, kind, block, diag);
-    bool ok = give_back(device, kind, block, waits || block->is_apart, diag);
-    memory_free(block);
-    return ok;
-}
-
-static PoolBlock *take_used(RtDevice *device, RtPoolKind kind, RtPointer pointer)
-{
-    enter();
-    PoolBlock *block = take_used_locked(pool_of(device, kind), pointer);
-    leave();
-    return block;
-}
-
 bool pool_release(RtDevice *device, RtPointer pointer, bool waits, Diag *diag)
 {
     PoolBlock *block = take_used(device, RT_POOL_DEVICE, pointer);

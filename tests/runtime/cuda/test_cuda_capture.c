@@ -142,6 +142,22 @@ static void lent_memory_that_is_given_back(void)
     CHECK(fake()->alive() == alive - 1);
 }
 
+static void pinned_memory_that_is_not_settled(void)
+{
+    Diag diag = {0};
+    RtPoolUse use;
+    RtHostBuffer a, b;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, 1000, &a, &diag) && rt_free_host(device, &a, &diag), &diag);
+    fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_UNKNOWN);
+    CHECK_FAILS(rt_allocate_host(device, RT_HOST_PINNED, 1000, &b, &diag), &diag, DIAG_DRIVER_CALL,
+                "cuCtxSynchronize failed");
+    CHECK_OK(rt_pool_use(device, RT_POOL_PINNED, &use, &diag), &diag);
+    CHECK(use.used_bytes == 0 && use.kept_bytes == 1024);
+    CHECK(fake()->calls("cuMemFreeAsync") == 0 && fake()->calls("cuMemFree") == 0);
+    CHECK_OK(rt_allocate_host(device, RT_HOST_PINNED, 1000, &b, &diag) && a.host == b.host, &diag);
+}
+
 void test_cuda_capture(void)
 {
     const char *environment[] = {"CUJIT_DRIVER_LIBRARY", fake_driver_path(), NULL};
@@ -156,6 +172,7 @@ void test_cuda_capture(void)
         {"lent memory", lent_memory},
         {"lent memory that is not settled", lent_memory_that_is_not_settled},
         {"lent memory that is given back", lent_memory_that_is_given_back},
+        {"pinned memory that is not settled", pinned_memory_that_is_not_settled},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         in_child_with(cases[i].what, cases[i].body, environment);
