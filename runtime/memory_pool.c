@@ -347,11 +347,24 @@ static bool reserve_locked(RtDevice *device, RtPoolKind kind, MemoryPool *pool, 
     return true;
 }
 
-static bool reserve(RtDevice *device, RtPoolKind kind, size_t size, size_t asked, Diag *diag)
+/* What is given back may have to be waited for. */
+static bool may_empty(bool *waits)
+{
+    if (waits)
+        *waits = true;
+    return !waits;
+}
+
+static bool reserve(RtDevice *device, RtPoolKind kind, size_t size, size_t asked, bool *waits, Diag *diag)
 {
     bool enough = true;
+    MemoryPool *pool = pool_of(device, kind);
     enter();
-    bool ok = reserve_locked(device, kind, pool_of(device, kind), size, asked, &enough, diag);
+    bool ok = reserve_locked(device, kind, pool, size, asked, &enough, diag);
+    if (ok && !enough && !may_empty(waits)) {
+        pool->used_bytes -= size;
+        ok = false;
+    }
     leave();
     return ok && (enough || empty(device, kind, diag));
 }
@@ -414,21 +427,22 @@ static bool note(RtDevice *device, RtPoolKind kind, PoolBlock *block, bool is_ne
     return ok;
 }
 
-/* A block of the device, which gets back what is kept where it has no more. */
-static PoolBlock *make_block(RtDevice *device, RtPoolKind kind, bool is_apart, size_t whole, size_t size, Diag *diag)
+/* A block of the device, which gets back what is kept where it has no more; waits: as of pool_allocate(). */
+static PoolBlock *make_block(RtDevice *device, RtPoolKind kind, bool is_apart, size_t whole, size_t size, bool *waits,
+                             Diag *diag)
 {
     PoolBlock *block = memory_new(sizeof *block, diag);
     if (!block)
         return NULL;
     *block = (PoolBlock){.size = whole, .is_apart = is_apart};
-    if (!reserve(device, kind, whole, size, diag)) {
+    if (!reserve(device, kind, whole, size, waits, diag)) {
         memory_free(block);
         return NULL;
     }
     bool ok = ask_device(device, kind, block, size, diag);
     if (!ok && diag->id == DIAG_DEVICE_MEMORY && pool_of(device, kind)->kept_count) {
         diag_clear(diag);
-        ok = empty(device, kind, diag) && ask_device(device, kind, block, size, diag);
+        ok = may_empty(waits) && empty(device, kind, diag) && ask_device(device, kind, block, size, diag);
     }
     if (ok && note(device, kind, block, true))
         return block;
@@ -442,8 +456,14 @@ static PoolBlock *make_block(RtDevice *device, RtPoolKind kind, bool is_apart, s
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-/* What was kept, as of the release that it has to be behind; NULL: nothing fits. It counts as used. */
-static PoolBlock *take_kept(RtDevice *device, RtPoolKind kind, size_t size, bool *is_settled, uint64_t *releases)
+static bool is_settled(const MemoryPool *pool, const PoolBlock *block)
+{
+    return block->release <= (block->is_shared ? pool->all_settled : pool->settled);
+}
+
+/* What was kept; *unsettled: the release that it has to be behind yet, 0: none. NULL: nothing fits, or *waits becomes true. It
+ * counts as used. */
+static PoolBlock *take_kept(RtDevice *device, RtPoolKind kind, size_t size, uint64_t *unsettled, bool *waits)
 {
     MemoryPool *pool = pool_of(device, kind);
     enter();
@@ -452,9 +472,13 @@ static PoolBlock *take_kept(RtDevice *device, RtPoolKind kind, size_t size, bool
         keep_locked(pool, block); /* from before there was this limit */
         block = NULL;
     }
+    if (block && waits && !is_settled(pool, block) && device->backend->settling_waits(device, kind, block->is_shared)) {
+        keep_locked(pool, block);
+        block = NULL;
+        *waits = true;
+    }
     if (block) {
-        *is_settled = block->release <= (block->is_shared ? pool->all_settled : pool->settled);
-        *releases = pool->releases;
+        *unsettled = is_settled(pool, block) ? 0 : pool->releases;
         pool->used_bytes += block->size;
         add_used_locked(pool, block); /* in place of another: there is room */
         block->place[0] = 0;
@@ -482,10 +506,9 @@ static bool fail_size(const RtDevice *device, size_t size, Diag *diag)
     return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, strerror(ENOMEM));
 }
 
-static PoolBlock *obtain(RtDevice *device, RtPoolKind kind, bool is_apart, size_t size, Diag *diag)
+static PoolBlock *obtain(RtDevice *device, RtPoolKind kind, bool is_apart, size_t size, bool *waits, Diag *diag)
 {
-    bool is_settled = true;
-    uint64_t releases = 0;
+    uint64_t unsettled = 0;
     if (size > SIZE_MAX / 2 || !is_ready(device, kind, diag)) {
         if (!diag_failed(diag))
             fail_size(device, size, diag);
@@ -493,10 +516,10 @@ static PoolBlock *obtain(RtDevice *device, RtPoolKind kind, bool is_apart, size_
     }
     size_t whole = (size + ROUND - 1) / ROUND * ROUND;
     bool is_fresh = is_apart || !device->backend->may_keep(device); /* what of it is written begins anew */
-    PoolBlock *block = is_fresh ? NULL : take_kept(device, kind, whole, &is_settled, &releases);
+    PoolBlock *block = is_fresh ? NULL : take_kept(device, kind, whole, &unsettled, waits);
     if (!block)
-        return make_block(device, kind, is_apart, whole, size, diag);
-    if (is_settled || settle(device, kind, block, releases, diag))
+        return waits && *waits ? NULL : make_block(device, kind, is_apart, whole, size, waits, diag);
+    if (!unsettled || settle(device, kind, block, unsettled, diag))
         return block;
     release(device, kind, take_used(device, kind, block->pointer), block->is_shared, &(Diag){0});
     return NULL;
@@ -510,9 +533,9 @@ static bool clear_rest(RtDevice *device, RtPointer pointer, size_t size, Diag *d
            device->backend->fill(device, pointer + size, 0, rest, NULL, diag);
 }
 
-bool pool_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+bool pool_allocate(RtDevice *device, size_t size, RtPointer *pointer, bool *waits, Diag *diag)
 {
-    PoolBlock *block = obtain(device, RT_POOL_DEVICE, false, size, diag);
+    PoolBlock *block = obtain(device, RT_POOL_DEVICE, false, size, waits, diag);
     if (!block)
         return false;
     hide(device, block);
@@ -526,14 +549,14 @@ bool pool_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag
 
 bool pool_allocate_apart(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
 {
-    PoolBlock *block = obtain(device, RT_POOL_DEVICE, true, size, diag);
+    PoolBlock *block = obtain(device, RT_POOL_DEVICE, true, size, NULL, diag);
     *pointer = block ? block->pointer : 0;
     return block;
 }
 
 bool pool_allocate_host(RtDevice *device, RtHostBuffer *buffer, Diag *diag)
 {
-    PoolBlock *block = obtain(device, RT_POOL_PINNED, false, buffer->size, diag);
+    PoolBlock *block = obtain(device, RT_POOL_PINNED, false, buffer->size, NULL, diag);
     if (!block)
         return false;
     hide(device, block);

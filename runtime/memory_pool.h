@@ -20,8 +20,9 @@ typedef struct MemoryPool {
     bool is_known; /* limit and most_kept have been looked up */
 } MemoryPool;
 
-/* Memory for work that is launched from now on, in any stream. */
-bool pool_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
+/* Memory for work that is launched from now on, in any stream. waits: NULL, or *waits becomes true, without a diagnostic, where
+ * something has to be waited for first, and nothing is done. */
+bool pool_allocate(RtDevice *device, size_t size, RtPointer *pointer, bool *waits, Diag *diag);
 /* The same from the device itself, to which it goes back: it is counted only. */
 bool pool_allocate_apart(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
 /* Either's memory, once all work that is under way is done, or by its place in the default stream. What is neither's goes

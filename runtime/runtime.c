@@ -153,7 +153,7 @@ static void note_release(const RtDevice *device, RtPointer pointer)
         host_note_release(pointer);
 }
 
-bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+static bool allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, bool *waits, Diag *diag)
 {
     const RtMemoryManager *manager = atomic_load_explicit(&allocating, memory_order_relaxed);
     *pointer = 0;
@@ -161,8 +161,20 @@ bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag
         return true;
     if (!may_allocate(diag))
         return false;
-    return (manager ? manager->allocate(device, size, pointer, diag) : pool_allocate(device, size, pointer, diag)) &&
+    return (manager ? manager->allocate(device, size, pointer, diag)
+                    : pool_allocate(device, size, pointer, waits, diag)) &&
            noted_allocation(device, *pointer, size);
+}
+
+bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    return allocate_ordered(device, size, pointer, NULL, diag);
+}
+
+bool rt_allocate_at_once(RtDevice *device, size_t size, RtPointer *pointer, bool *waits, Diag *diag)
+{
+    *waits = false;
+    return allocate_ordered(device, size, pointer, waits, diag);
 }
 
 bool rt_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)

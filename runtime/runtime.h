@@ -72,6 +72,9 @@ bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag);
  * all streams made here synchronize, so no one waits. For memory that nothing outside can use: what was handed to another
  * library is freed by rt_free, which waits for the whole device and takes any pointer. */
 bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
+/* rt_allocate_ordered, for who holds a lock; false with *waits and no diagnostic: nothing was done, as it would have waited for
+ * the device. */
+bool rt_allocate_at_once(RtDevice *device, size_t size, RtPointer *pointer, bool *waits, Diag *diag);
 bool rt_free_ordered(RtDevice *device, RtPointer pointer, Diag *diag); /* only what rt_allocate_ordered gave */
 
 /* What rt_free_ordered and rt_free_host get back is kept for later allocations of as much: of a device's memory, and of

@@ -160,6 +160,12 @@ bool host_settle(RtDevice *device, RtPoolKind kind, RtPointer pointer, bool is_s
     return true;
 }
 
+bool host_settling_waits(const RtDevice *device, RtPoolKind kind, bool is_shared)
+{
+    (void)device, (void)kind, (void)is_shared;
+    return false;
+}
+
 /* What is known of the bytes that are written begins with an allocation. */
 bool host_may_keep(const RtDevice *device)
 {

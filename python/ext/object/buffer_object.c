@@ -22,6 +22,16 @@ static PyObject *create_scratch(ExtState *state, PyTypeObject *class, RtDevice *
     return made;
 }
 
+/* Other threads run while it waits. */
+static bool allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag)
+{
+    bool waits, ok = rt_allocate_at_once(device, size, pointer, &waits, diag);
+    if (!waits)
+        return ok;
+    Py_BEGIN_ALLOW_THREADS ok = rt_allocate_ordered(device, size, pointer, diag);
+    Py_END_ALLOW_THREADS return ok;
+}
+
 PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *device, size_t size)
 {
     Diag diag;
@@ -33,7 +43,7 @@ PyObject *ext_buffer_create(ExtState *state, PyTypeObject *class, RtDevice *devi
     self->state = state;
     self->device = device;
     self->size = size;
-    if (rt_allocate_ordered(device, size, &self->pointer, &diag)) {
+    if (allocate(device, size, &self->pointer, &diag)) {
         ext_note_place(device, RT_POOL_DEVICE, self->pointer);
         return (PyObject *)self;
     }

@@ -74,6 +74,11 @@ bool cuda_release_ordered(RtDevice *device, RtPointer pointer, Diag *diag)
     return cuda_leave(&scope, driver_call(diag, cuMemFreeAsync, pointer, NULL));
 }
 
+bool cuda_settling_waits(const RtDevice *device, RtPoolKind kind, bool is_shared)
+{
+    return kind != RT_POOL_DEVICE || is_shared || ((const CudaDevice *)device)->unordered;
+}
+
 /* Device memory: work in the default stream comes behind all that is in the others, and those go on behind it; where a
  * stream does not synchronize with it, as those of other libraries may not, and for pinned memory, which the host writes next,
  * nothing may be under way. */
@@ -85,9 +90,9 @@ bool cuda_settle(RtDevice *device, RtPoolKind kind, RtPointer pointer, bool is_s
         return true;
     if (!cuda_enter(device, &scope, diag))
         return false;
-    bool ok = kind == RT_POOL_DEVICE && !is_shared && !own->unordered
-                  ? driver_call(diag, cuMemsetD8Async, pointer, 0, sizeof(int), NULL)
-                  : driver_call(diag, cuCtxSynchronize);
+    bool ok = cuda_settling_waits(device, kind, is_shared)
+                  ? driver_call(diag, cuCtxSynchronize)
+                  : driver_call(diag, cuMemsetD8Async, pointer, 0, sizeof(int), NULL);
     return cuda_leave(&scope, ok);
 }
 

@@ -316,3 +316,37 @@ for _ in range(150):
 print(resident() - before)
 """)
     assert int(grown) < 24 << 20   # what LLVM keeps of its own is a few MiB and does not grow with the number
+
+
+def test_threads_run_while_an_allocation_waits(fake_driver, run_python):
+    """What another library knew is waited for when it is given away again."""
+    run_python("""
+import os, threading, time, warnings
+import numpy as np
+from cujit import cuda
+
+warnings.simplefilter("ignore")
+x = cuda.to_device(np.zeros(1000))
+x.__cuda_array_interface__
+address = x.pointer
+del x
+ticks, over = 0, threading.Event()
+
+def tick():
+    global ticks
+    while not over.is_set():
+        time.sleep(0.001)
+        ticks += 1
+
+thread = threading.Thread(target=tick)
+thread.start()
+os.environ["FAKE_DRIVER_WAIT"] = "500"
+before = ticks
+x = cuda.device_array(1000)
+during = ticks - before
+over.set()
+thread.join()
+os.environ["FAKE_DRIVER_WAIT"] = "0"
+assert x.pointer == address
+assert during > 5, during
+""", CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda")

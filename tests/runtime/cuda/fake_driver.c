@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -552,6 +553,13 @@ CUresult act_cuStreamCreate(CUstream *stream, unsigned int flags)
     return flags ? CUDA_ERROR_INVALID_VALUE : make((void **)stream, 16);
 }
 
+CUresult act_cuCtxSynchronize(void)
+{
+    const char *text = getenv("FAKE_DRIVER_WAIT");
+    usleep(text ? (useconds_t)atoi(text) * 1000 : 0);
+    return CUDA_SUCCESS;
+}
+
 CUresult act_cuStreamDestroy(CUstream stream) { return destroy(stream); }
 
 CUresult act_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
@@ -625,54 +633,7 @@ CUresult act_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned in
     return result == CUDA_SUCCESS ? make((void **)module, 16) : result;
 }
 
-/* --- linking: the code that comes out lists what went in --------------------------------------------------------------- */
-/* As the driver does, it writes the length of a log over the size that it was given, whenever the link is used. */
-typedef struct FakeLink {
-    char code[1024], *log;
-    CUjit_option *options;
-    void **values;
-    unsigned int count;
-} FakeLink;
-
-CUresult act_cuLinkCreate(unsigned int count, CUjit_option *options, void **values, CUlinkState *state)
-{
-    CUresult result = make((void **)state, sizeof(FakeLink));
-    if (result != CUDA_SUCCESS)
-        return result;
-    *(FakeLink *)*state = (FakeLink){.code = "linked:", .options = options, .values = values, .count = count};
-    for (unsigned int i = 0; i < count; i++)
-        if (options[i] == CU_JIT_ERROR_LOG_BUFFER)
-            ((FakeLink *)*state)->log = values[i];
-    return compile("", count, options, values);
-}
-
-CUresult act_cuLinkAddData(CUlinkState state, CUjitInputType type, void *data, size_t size, const char *name,
-                           unsigned int count, CUjit_option *options, void **values)
-{
-    FakeLink *link = (FakeLink *)state;
-    (void)count, (void)options, (void)values;
-    if (size >= 3 && !memcmp(data, "bad", 3)) {
-        sprintf(link->log, "fake fatal : bad code");
-        return CUDA_ERROR_INVALID_VALUE;
-    }
-    size_t used = strlen(link->code);
-    snprintf(link->code + used, sizeof link->code - used, " %d/%s", (int)type, name);
-    return CUDA_SUCCESS;
-}
-
-CUresult act_cuLinkComplete(CUlinkState state, void **code, size_t *size)
-{
-    FakeLink *link = (FakeLink *)state;
-    for (unsigned int i = 0; i < link->count; i++)
-        if (link->options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES ||
-            link->options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES)
-            link->values[i] = NULL;
-    *code = link->code;
-    *size = strlen(*code);
-    return CUDA_SUCCESS;
-}
-
-CUresult act_cuLinkDestroy(CUlinkState state) { return destroy(state); }
+#include "fake_link.h"
 
 CUresult act_cuModuleGetGlobal(CUdeviceptr *pointer, size_t *size, CUmodule module, const char *name)
 {

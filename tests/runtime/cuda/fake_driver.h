@@ -45,6 +45,6 @@ typedef struct FakeDriver {
 /* The exported variable "fake_driver". In the environment: FAKE_DRIVER_FAIL="cuInit:1:999" does what fail does before
  * anything can be called, FAKE_DRIVER_DEVICES is the number of devices (2), FAKE_DRIVER_VERSION its
  * CUDA version (13000), FAKE_DRIVER_PEERS=0 keeps
- * them from being peers. PTX that contains "bad" does not load. */
+ * them from being peers. FAKE_DRIVER_WAIT: how many milliseconds a wait for the context takes, at each (0). PTX that contains "bad" does not load. */
 
 #endif

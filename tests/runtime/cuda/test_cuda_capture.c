@@ -142,6 +142,25 @@ static void lent_memory_that_is_given_back(void)
     CHECK(fake()->alive() == alive - 1);
 }
 
+/* Whoever holds a lock hears of the wait before it begins. */
+static void lent_memory_at_once(void)
+{
+    bool waits = false;
+    Diag diag = {0};
+    RtPointer a = 0, b = 0, c = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    CHECK_OK(rt_allocate_at_once(device, 1000, &a, &waits, &diag) && !waits && rt_free(device, a, &diag), &diag);
+    CHECK(!rt_allocate_at_once(device, 1000, &b, &waits, &diag) && waits && !diag_failed(&diag));
+    CHECK(fake()->calls("cuCtxSynchronize") == 0);
+    CHECK_OK(rt_allocate_at_once(device, 5000, &c, &waits, &diag) && !waits, &diag);
+    CHECK_OK(rt_allocate_ordered(device, 1000, &b, &diag) && a == b, &diag);
+    CHECK_OK(rt_free_ordered(device, b, &diag) && rt_allocate_at_once(device, 1000, &b, &waits, &diag), &diag);
+    CHECK(a == b && !waits && fake()->calls("cuCtxSynchronize") == 1);
+    CHECK_OK(rt_free_ordered(device, b, &diag) && rt_pool_limit(device, RT_POOL_DEVICE, 9000, &diag), &diag);
+    CHECK(!rt_allocate_at_once(device, 3500, &b, &waits, &diag) && waits && !diag_failed(&diag));
+    CHECK_OK(rt_allocate_ordered(device, 3500, &b, &diag), &diag);
+}
+
 static void pinned_memory_that_is_not_settled(void)
 {
     Diag diag = {0};
@@ -172,6 +191,7 @@ void test_cuda_capture(void)
         {"lent memory", lent_memory},
         {"lent memory that is not settled", lent_memory_that_is_not_settled},
         {"lent memory that is given back", lent_memory_that_is_given_back},
+        {"lent memory at once", lent_memory_at_once},
         {"pinned memory that is not settled", pinned_memory_that_is_not_settled},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
