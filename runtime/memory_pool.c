@@ -169,6 +169,11 @@ static PoolBlock *take_all_kept_locked(MemoryPool *pool)
     return all;
 }
 
+static bool is_settled(const MemoryPool *pool, const PoolBlock *block)
+{
+    return block->release <= (block->is_shared ? pool->all_settled : pool->settled);
+}
+
 /* --- the device's part ------------------------------------------------------------------------------------------------- */
 /* Memory that nobody uses, whatever work is under way: the CPU device has none. */
 static void hide(const RtDevice *device, const PoolBlock *block)
@@ -183,7 +188,31 @@ static void show(const RtDevice *device, const PoolBlock *block, size_t size)
         memory_unpoison((void *)(uintptr_t)block->pointer, size);
 }
 
-static bool give_back(RtDevice *device, RtPoolKind kind, const PoolBlock *block, bool waits, Diag *diag)
+static bool settle(RtDevice *device, RtPoolKind kind, const PoolBlock *block, uint64_t releases, Diag *diag)
+{
+    MemoryPool *pool = pool_of(device, kind);
+    bool is_for_all = block->is_shared || device->backend->settling_waits(device, kind, false);
+    if (!device->backend->settle(device, kind, block->pointer, block->is_shared, diag))
+        return false;
+    enter();
+    if (pool->settled < releases)
+        pool->settled = releases;
+    if (is_for_all && pool->all_settled < releases)
+        pool->all_settled = releases;
+    leave();
+    return true;
+}
+
+/* Whether the driver, which does not wait for memory of its pool, gets the block only after a wait for the device. No capture
+ * of another library survives that: what is freed meanwhile stays kept. */
+static bool needs_wait(const RtDevice *device, RtPoolKind kind, const PoolBlock *block)
+{
+    return kind == RT_POOL_DEVICE && !block->is_apart &&
+           device->backend->settling_waits(device, kind, block->is_shared);
+}
+
+/* Nobody is at work in it, or the device waits. */
+static bool give_back(RtDevice *device, RtPoolKind kind, const PoolBlock *block, Diag *diag)
 {
     show(device, block, block->size);
     if (kind == RT_POOL_PINNED) {
@@ -191,7 +220,18 @@ static bool give_back(RtDevice *device, RtPoolKind kind, const PoolBlock *block,
             .host = block->host, .device = block->pointer, .size = block->size, .kind = RT_HOST_PINNED};
         return device->backend->release_host(device, &buffer, diag);
     }
-    return (waits ? device->backend->release : device->backend->release_ordered)(device, block->pointer, diag);
+    bool is_ordered = !block->is_apart && !block->is_shared;
+    return (is_ordered ? device->backend->release_ordered : device->backend->release)(device, block->pointer, diag);
+}
+
+/* One wait is for all that has been released. */
+static bool settle_for_device(RtDevice *device, RtPoolKind kind, const PoolBlock *block, Diag *diag)
+{
+    const MemoryPool *pool = pool_of(device, kind);
+    enter();
+    uint64_t releases = is_settled(pool, block) ? 0 : pool->releases;
+    leave();
+    return !releases || !needs_wait(device, kind, block) || settle(device, kind, block, releases, diag);
 }
 
 /* What the device does not take stays kept. */
@@ -202,7 +242,8 @@ static bool give_back_all(RtDevice *device, RtPoolKind kind, PoolBlock *blocks, 
     while (blocks) {
         PoolBlock *next = blocks->next;
         diag_clear(&ignored);
-        bool ok = give_back(device, kind, blocks, blocks->is_shared, all ? diag : &ignored);
+        Diag *own = all ? diag : &ignored;
+        bool ok = settle_for_device(device, kind, blocks, own) && give_back(device, kind, blocks, own);
         if (ok)
             memory_free(blocks);
         else {
@@ -336,13 +377,15 @@ static bool fail_limit_locked(const RtDevice *device, RtPoolKind kind, const Mem
     return diag_fail(diag, NULL, DIAG_DEVICE_MEMORY, size, device->name, text);
 }
 
-/* Counts the bytes as used; *enough: false where kept memory has to go first. */
+/* Counts the bytes as used; *enough: false where kept memory has to go first. What was freed and needs a wait may be more than
+ * is to be kept. */
 static bool reserve_locked(RtDevice *device, RtPoolKind kind, MemoryPool *pool, size_t size, size_t asked, bool *enough,
                            Diag *diag)
 {
     if (pool->limit && (size > pool->limit || pool->used_bytes > pool->limit - size))
         return fail_limit_locked(device, kind, pool, asked, diag);
-    *enough = !pool->limit || pool->used_bytes + pool->kept_bytes <= pool->limit - size;
+    *enough = pool->kept_bytes <= pool->most_kept &&
+              (!pool->limit || pool->used_bytes + pool->kept_bytes <= pool->limit - size);
     pool->used_bytes += size;
     return true;
 }
@@ -361,12 +404,13 @@ static bool reserve(RtDevice *device, RtPoolKind kind, size_t size, size_t asked
     MemoryPool *pool = pool_of(device, kind);
     enter();
     bool ok = reserve_locked(device, kind, pool, size, asked, &enough, diag);
-    if (ok && !enough && !may_empty(waits)) {
-        pool->used_bytes -= size;
-        ok = false;
-    }
     leave();
-    return ok && (enough || empty(device, kind, diag));
+    if (!ok || enough || (may_empty(waits) && empty(device, kind, diag)))
+        return ok;
+    enter();
+    pool->used_bytes -= size;
+    leave();
+    return false;
 }
 
 static void forget(RtDevice *device, RtPoolKind kind, PoolBlock *block)
@@ -378,6 +422,24 @@ static void forget(RtDevice *device, RtPoolKind kind, PoolBlock *block)
 }
 
 /* --- taking back ------------------------------------------------------------------------------------------------------- */
+/* What is kept, but for what needs a wait. */
+static PoolBlock *take_waitless_locked(RtDevice *device, RtPoolKind kind)
+{
+    MemoryPool *pool = pool_of(device, kind);
+    PoolBlock *all = take_all_kept_locked(pool), *waitless = NULL;
+    while (all) {
+        PoolBlock *block = all;
+        all = block->next;
+        if (!is_settled(pool, block) && needs_wait(device, kind, block))
+            keep_locked(pool, block);
+        else {
+            block->next = waitless;
+            waitless = block;
+        }
+    }
+    return waitless;
+}
+
 /* Where it would be more than is kept, what is kept goes first. */
 static bool keep(RtDevice *device, RtPoolKind kind, PoolBlock *block, Diag *diag)
 {
@@ -386,7 +448,7 @@ static bool keep(RtDevice *device, RtPoolKind kind, PoolBlock *block, Diag *diag
     hide(device, block);
     enter();
     if (pool->kept_bytes + block->size > pool->most_kept)
-        former = take_all_kept_locked(pool);
+        former = take_waitless_locked(device, kind);
     block->release = block->is_idle ? 0 : ++pool->releases;
     keep_locked(pool, block);
     leave();
@@ -395,7 +457,8 @@ static bool keep(RtDevice *device, RtPoolKind kind, PoolBlock *block, Diag *diag
 
 static bool is_kept(RtDevice *device, RtPoolKind kind, const PoolBlock *block)
 {
-    return !block->is_apart && block->size <= pool_of(device, kind)->most_kept && device->backend->may_keep(device);
+    return needs_wait(device, kind, block) ||
+           (!block->is_apart && block->size <= pool_of(device, kind)->most_kept && device->backend->may_keep(device));
 }
 
 static bool release(RtDevice *device, RtPoolKind kind, PoolBlock *block, bool waits, Diag *diag)
@@ -403,7 +466,7 @@ static bool release(RtDevice *device, RtPoolKind kind, PoolBlock *block, bool wa
     block->is_shared = waits;
     if (is_kept(device, kind, block))
         return keep(device, kind, block, diag);
-    bool ok = give_back(device, kind, block, waits || block->is_apart, diag);
+    bool ok = give_back(device, kind, block, diag);
     memory_free(block);
     return ok;
 }
@@ -447,7 +510,7 @@ static PoolBlock *make_block(RtDevice *device, RtPoolKind kind, bool is_apart, s
     if (ok && note(device, kind, block, true))
         return block;
     if (ok) {
-        give_back(device, kind, block, is_apart, diag);
+        give_back(device, kind, block, diag);
         diag_fail(diag, NULL, DIAG_NO_MEMORY, (size_t)FIRST_CAPACITY);
     }
     forget(device, kind, block);
@@ -455,11 +518,6 @@ static PoolBlock *make_block(RtDevice *device, RtPoolKind kind, bool is_apart, s
 }
 
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
-
-static bool is_settled(const MemoryPool *pool, const PoolBlock *block)
-{
-    return block->release <= (block->is_shared ? pool->all_settled : pool->settled);
-}
 
 /* What was kept; *unsettled: the release that it has to be behind yet, 0: none. NULL: nothing fits, or *waits becomes true. It
  * counts as used. */
@@ -485,20 +543,6 @@ static PoolBlock *take_kept(RtDevice *device, RtPoolKind kind, size_t size, uint
     }
     leave();
     return block;
-}
-
-static bool settle(RtDevice *device, RtPoolKind kind, const PoolBlock *block, uint64_t releases, Diag *diag)
-{
-    MemoryPool *pool = pool_of(device, kind);
-    if (!device->backend->settle(device, kind, block->pointer, block->is_shared, diag))
-        return false;
-    enter();
-    if (pool->settled < releases)
-        pool->settled = releases;
-    if (block->is_shared && pool->all_settled < releases)
-        pool->all_settled = releases;
-    leave();
-    return true;
 }
 
 static bool fail_size(const RtDevice *device, size_t size, Diag *diag)

@@ -45,9 +45,8 @@ bool cuda_release(RtDevice *device, RtPointer pointer, Diag *diag)
     CudaScope scope;
     if (!cuda_enter_uncaptured(device, &scope, diag))
         return false;
-    /* cuMemFree waits for the device by itself, except for memory of the pool. */
-    bool ok = !((CudaDevice *)device)->pool_used || driver_call(diag, cuCtxSynchronize);
-    return cuda_leave(&scope, ok && driver_call(diag, cuMemFree, pointer));
+    /* It waits for the device by itself, except for memory of the driver's pool, which has been waited for. */
+    return cuda_leave(&scope, driver_call(diag, cuMemFree, pointer));
 }
 
 bool cuda_copy_to_device(RtDevice *device, RtPointer to, const void *from, size_t size, RtStream *stream, Diag *diag)

@@ -142,6 +142,36 @@ static void lent_memory_that_is_given_back(void)
     CHECK(fake()->alive() == alive - 1);
 }
 
+/* What cuMemFree waits for by itself, and what has to be waited for, be it too large to be kept or too much: it is until the
+ * next time that the driver is asked for memory. */
+static void what_is_freed_during_a_capture(void)
+{
+    Diag diag = {0};
+    RtPoolUse use;
+    size_t total;
+    RtPointer apart = 0, large = 0, several[3] = {0}, shared = 0, more = 0;
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtKernel *kernel = load(device, &diag);
+    CHECK_OK(rt_pool_total(device, RT_POOL_DEVICE, &total, &diag), &diag);
+    CHECK_OK(rt_allocate(device, 8, &apart, &diag) && rt_allocate_ordered(device, total / 4, &large, &diag), &diag);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(rt_allocate_ordered(device, total / 12, &several[i], &diag), &diag);
+    CHECK_OK(rt_allocate_ordered(device, total / 4, &shared, &diag), &diag);
+    fake()->capture(FAKE_NON_BLOCKING_CAPTURE);
+    CHECK_OK(launch(device, kernel, &diag) && rt_free(device, apart, &diag), &diag);
+    CHECK(fake()->calls("cuMemFree") == 1);
+    CHECK_OK(rt_free_ordered(device, large, &diag) && rt_free(device, shared, &diag), &diag);
+    for (int i = 0; i < 3; i++)
+        CHECK_OK(rt_free_ordered(device, several[i], &diag), &diag);
+    CHECK(!fake()->captures_end() && fake()->calls("cuMemFree") == 1);
+    CHECK_OK(rt_pool_use(device, RT_POOL_DEVICE, &use, &diag) && use.kept_blocks == 5, &diag);
+    fake()->capture(FAKE_NO_CAPTURE);
+    CHECK_OK(rt_allocate_ordered(device, 512, &more, &diag), &diag);
+    CHECK(fake()->calls("cuMemFree") == 6 && fake()->calls("cuCtxSynchronize") == 1);
+    CHECK_OK(rt_pool_use(device, RT_POOL_DEVICE, &use, &diag) && use.kept_blocks == 0, &diag);
+    rt_kernel_unload(kernel);
+}
+
 /* Whoever holds a lock hears of the wait before it begins. */
 static void lent_memory_at_once(void)
 {
@@ -191,6 +221,7 @@ void test_cuda_capture(void)
         {"lent memory", lent_memory},
         {"lent memory that is not settled", lent_memory_that_is_not_settled},
         {"lent memory that is given back", lent_memory_that_is_given_back},
+        {"what is freed during a capture", what_is_freed_during_a_capture},
         {"lent memory at once", lent_memory_at_once},
         {"pinned memory that is not settled", pinned_memory_that_is_not_settled},
     };
