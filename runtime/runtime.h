@@ -70,7 +70,8 @@ bool rt_allocate(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
 bool rt_free(RtDevice *device, RtPointer pointer, Diag *diag);
 /* The same from the driver's pool, a few microseconds cheaper: both take their place in the default stream, with which
  * all streams made here synchronize, so no one waits. For memory that nothing outside can use: what was handed to another
- * library is freed by rt_free, which waits for the whole device and takes any pointer. */
+ * library is freed by rt_free, which takes any pointer. It waits for the whole device only where rt_allocate gave the memory;
+ * other memory is kept, and waited for by the allocation that gets it next. */
 bool rt_allocate_ordered(RtDevice *device, size_t size, RtPointer *pointer, Diag *diag);
 /* rt_allocate_ordered, for who holds a lock; false with *waits and no diagnostic: nothing was done, as it would have waited for
  * the device. */

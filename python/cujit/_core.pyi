@@ -230,7 +230,7 @@ class DeviceArrayBase:
     def __init__(self, shape: tuple[int, ...], strides: tuple[int, ...] | None, dtype: DTypeLike, pointer: int,
                  base: Any, read_only: bool = False) -> None: ...    # strides None: C order
     def move(self) -> bool: ...      # to memory that processes can share; False: somebody knows the address
-    def share(self) -> None: ...     # other libraries learn of the memory: it is freed when all work is done
+    def share(self) -> None: ...     # other libraries learn of the memory: it is reused when all work is done
 
 # Arrays of other libraries: by DLPack's table or methods, __cuda_array_interface__, or CuPy's attributes.
 _A = TypeVar("_A", bound=DeviceArrayBase)

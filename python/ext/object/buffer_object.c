@@ -98,8 +98,9 @@ static PyObject *buffer_new(PyTypeObject *class, PyObject *args, PyObject *kwarg
 }
 
 /* --- freeing ---------------------------------------------------------------------------------------------------------------- */
-/* In order of the default stream, without waiting; memory that another library may still use, once all is done. A failure
- * has nobody to tell: it is the context's, and what comes next will fail with it. */
+/* In order of the default stream, without waiting. What another library may still use is waited for when it is given away again;
+ * memory of the driver's own, now, while other threads run. A failure has nobody to tell: it is the context's, and what comes
+ * next will fail with it. */
 static void free_now(const ExtDeferred *memory)
 {
     Diag ignored;

@@ -292,7 +292,7 @@ static PyObject *array_move(ExtDeviceArray *self, PyObject *Py_UNUSED(ignored))
 
 static PyMethodDef array_methods[] = {
     {"share", (PyCFunction)array_share, METH_NOARGS,
-     "share(): another library gets the address; the memory is freed once the device has done everything."},
+     "share(): another library gets the address; nobody else gets the memory before the device has done everything."},
     {"move", (PyCFunction)array_move, METH_NOARGS,
      "move(): the array's elements get memory of the driver's own, which other processes can be given. False where "
      "that "

@@ -25,9 +25,10 @@ bool cuda_enter_uncaptured(RtDevice *device, CudaScope *scope, Diag *diag)
 
 bool cuda_switch_back(const CudaScope *scope, bool ok)
 {
-    CUstreamCaptureMode mode = scope->mode;
-    if (scope->restores_mode)
+    if (scope->restores_mode) {
+        CUstreamCaptureMode mode = scope->mode;
         driver.cuThreadExchangeStreamCaptureMode(&mode);
+    }
     if (scope->restores)
         driver.cuCtxSetCurrent(scope->former);
     return ok;
