@@ -62,6 +62,7 @@ struct RtGraph {
     uint32_t depth;          /* levels[depth] is the one that is recorded */
     int64_t replaced;        /* the node that the next launch takes the place of; -1: none */
     bool is_done, is_closed, lends_memory;
+    bool may_run;            /* the device's: it has been launched */
     pthread_mutex_t lock;    /* of launches, replacements and the end; knows its owner */
     struct RtGraph *outer;   /* what the thread recorded before */
     void *made[3];           /* by the device */

@@ -296,18 +296,21 @@ bool cuda_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(voi
     (void)interrupted;
     if (!cuda_enter_stream(graph->device, stream, &scope, diag))
         return false;
+    graph->may_run = true;
     return cuda_leave(&scope,
                       driver_call(diag, cuGraphLaunch, (CUgraphExec)graph->made[MADE_EXEC], cuda_stream_of(stream)));
 }
 
-/* What is under way ends first: the driver keeps the graph for that, but not its kernels' modules and memory. */
+/* What is under way ends first: the driver keeps the graph for that, but not its kernels' modules and memory. No capture of
+ * another library survives the wait. */
 void cuda_graph_destroy(RtGraph *graph)
 {
     CudaScope scope;
     Diag ignored = {0};
     if (graph->made[MADE_GRAPH] && cuda_enter_uncaptured(graph->device, &scope, &ignored)) {
         if (graph->made[MADE_EXEC]) {
-            driver_call(&ignored, cuCtxSynchronize);
+            if (graph->may_run)
+                driver_call(&ignored, cuCtxSynchronize);
             driver_call(&ignored, cuGraphExecDestroy, (CUgraphExec)graph->made[MADE_EXEC]);
         }
         driver_call(&ignored, cuGraphDestroy, (CUgraph)graph->made[MADE_GRAPH]);

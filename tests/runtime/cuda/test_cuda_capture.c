@@ -172,6 +172,29 @@ static void what_is_freed_during_a_capture(void)
     rt_kernel_unload(kernel);
 }
 
+/* A graph that has been launched may be at work. */
+static void graph_that_goes(bool is_launched)
+{
+    Diag diag = {0};
+    RtLaunch what = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    RtDevice *device = rt_device(RT_GPU, 0, &diag);
+    RtKernel *kernel = load(device, &diag);
+    RtGraph *graph = rt_graph_create(device, NULL, &diag);
+    CHECK_OK(rt_graph_begin(graph, &diag) && rt_launch(kernel, &what, &diag) && rt_graph_end(graph, &diag), &diag);
+    if (is_launched)
+        CHECK_OK(rt_graph_launch(graph, NULL, NULL, &diag), &diag);
+    else
+        fake()->capture(FAKE_NON_BLOCKING_CAPTURE);
+    rt_graph_destroy(graph);
+    CHECK(!fake()->captures_end() && fake()->calls("cuCtxSynchronize") == is_launched);
+    CHECK(fake()->calls("cuGraphExecDestroy") == 1 && fake()->calls("cuGraphDestroy") == 1);
+    fake()->capture(FAKE_NO_CAPTURE);
+    rt_kernel_unload(kernel);
+}
+
+static void graph_that_was_not_launched(void) { graph_that_goes(false); }
+static void graph_that_was_launched(void) { graph_that_goes(true); }
+
 /* Whoever holds a lock hears of the wait before it begins. */
 static void lent_memory_at_once(void)
 {
@@ -222,6 +245,8 @@ void test_cuda_capture(void)
         {"lent memory that is not settled", lent_memory_that_is_not_settled},
         {"lent memory that is given back", lent_memory_that_is_given_back},
         {"what is freed during a capture", what_is_freed_during_a_capture},
+        {"a graph that was not launched", graph_that_was_not_launched},
+        {"a graph that was launched", graph_that_was_launched},
         {"lent memory at once", lent_memory_at_once},
         {"pinned memory that is not settled", pinned_memory_that_is_not_settled},
     };
