@@ -165,8 +165,10 @@ static void lay_out(Slots *slots, const HostCall *call, const Recipe *recipe)
 
 static bool open_slots(Slots *slots, Diag *diag)
 {
-    if (!rt_allocate_host(slots->device, RT_HOST_PINNED, slots->size * slots->count, &slots->memory, diag))
-        return false;
+    bool ok; /* it may wait for the device */
+    Py_BEGIN_ALLOW_THREADS ok =
+        rt_allocate_host(slots->device, RT_HOST_PINNED, slots->size * slots->count, &slots->memory, diag);
+    Py_END_ALLOW_THREADS if (!ok) return false;
     for (uint32_t i = 0; slots->count > 1 && i < slots->count; i++)
         if (!(slots->done[i] = rt_event_create(slots->device, false, diag)))
             return false;
