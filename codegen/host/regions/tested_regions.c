@@ -30,9 +30,11 @@ bool fails_check(const IrBlock *block) { return ends_by_check(block->last); }
 
 static bool is_check(const IrValue *value) { return value->op == IR_NOTE || ends_by_check(value); }
 
-bool is_silent_function(const IrFunc *function)
+enum { MOST_SILENT_CALLS = 256 }; /* that are looked at: functions that call the next one twice have 2^n ways */
+
+static bool is_silent(const IrFunc *function, int *left)
 {
-    if (function->lacks_body || function->is_recursive)
+    if (function->lacks_body || function->is_recursive || --*left < 0)
         return false;
     for (const IrBlock *block = function->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next) {
@@ -40,11 +42,17 @@ bool is_silent_function(const IrFunc *function)
             bool is_math = value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].kind == INTRINSIC_KIND_MATH;
             bool goes_on = value->op == IR_JUMP || value->op == IR_BRANCH || value->op == IR_RETURN;
             bool is_loop = value->op == IR_JUMP && value->targets[0]->id <= block->id;
-            bool calls = value->op == IR_CALL && is_silent_function(value->callee);
+            bool calls = value->op == IR_CALL && is_silent(value->callee, left);
             if ((!is_pure && !is_math && !goes_on && !calls) || is_loop)
                 return false;
         }
     return true;
+}
+
+bool is_silent_function(const IrFunc *function)
+{
+    int left = MOST_SILENT_CALLS;
+    return is_silent(function, &left);
 }
 
 /* Whether the loop that asks can do it, or leave it out. */
