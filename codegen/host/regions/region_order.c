@@ -31,6 +31,8 @@ static bool is_opaque(const IrValue *index, int depth)
         return true;
     if (index->op == IR_PHI || depth > DEEPEST || !(ir_op_info[index->op].flags & IR_FLAG_PURE))
         return false;
+    if (index->op == IR_SELECT) /* the compiler may come to know its condition, as away from borders (row_borders.c) */
+        return is_opaque(index->operands[1], depth + 1) && is_opaque(index->operands[2], depth + 1);
     for (uint32_t i = 0; i < index->operand_count; i++)
         if (is_opaque(index->operands[i], depth + 1))
             return true;
