@@ -615,7 +615,6 @@ static IrValue *form_sides(Split *split, const Inside *inside, IrValue **next)
     ir_jump(last, body, NULL);
     ir_jump(back, sides, NULL);
     loop->targets[0] = back;
-    loop->hint |= IR_THREADS_FEW;
     split->first = last;
     return counter;
 }

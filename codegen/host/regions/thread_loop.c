@@ -401,22 +401,11 @@ static bool is_flat(Emitter *emitter, const IrValue *loop)
 
 /* --- loops by rows -------------------------------------------------------------------------------------------------------- */
 
-/* Vectors would cost more than they gain. */
-static void keep_scalar(Emitter *emitter, LLVMValueRef branch)
-{
-    LLVMMetadataRef no = LLVMValueAsMetadata(LLVMConstInt(emitter->i1, 0, false));
-    LLVMMetadataRef properties[2] = {loop_property(emitter, "llvm.loop.vectorize.enable", no),
-                                     loop_property(emitter, "llvm.loop.unroll.disable", NULL)};
-    set_loop_node(emitter, branch, loop_node(emitter, properties, 2));
-}
-
 static void keep_independent(Emitter *emitter, const IrValue *value, const HostLoop *loop, LLVMBasicBlockRef latch,
                              LLVMValueRef branch)
 {
     IndependentLoop *kept = ARENA_NEW(emitter->arena, IndependentLoop);
-    if (value->hint & IR_THREADS_FEW)
-        keep_scalar(emitter, branch);
-    if (!(value->hint & IR_THREADS_INDEPENDENT) || value->hint & IR_THREADS_FEW)
+    if (!(value->hint & IR_THREADS_INDEPENDENT))
         return;
     *kept = (IndependentLoop){emitter->host->independent_loops, loop->body, latch, branch, emitter->thread,
                               emitter->function->by_warps};
