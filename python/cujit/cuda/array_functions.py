@@ -235,7 +235,7 @@ def arange(*args: Any, dtype: DTypeLike | None = None) -> DeviceNDArray:
 def linspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
              dtype: DTypeLike | None = None, axis: int = 0) -> Any:
     """numpy.linspace, on the device. It is made on the host, where the step stays."""
-    numbers, step = np.linspace(_on_host(start), _on_host(stop), num, endpoint, True, dtype, axis)
+    numbers, step = np.linspace(_on_host(start), _on_host(stop), num, endpoint, retstep=True, dtype=dtype, axis=axis)
     return (to_device(numbers), step) if retstep else to_device(numbers)
 
 
