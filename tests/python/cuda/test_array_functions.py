@@ -82,6 +82,7 @@ def pairs(rng):
 
 @pytest.fixture(autouse=True)
 def warnings_are_errors():
+    cuda.get_current_device()   # says once which device that is
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield
