@@ -152,8 +152,9 @@ bool optimize_module(Emitter *emitter)
         part_long_blocks(emitter);
     if (changes & PIPELINE_NO_STRAIGHT_LINES)
         leave_straight_lines(emitter->context);
-    if (changes & PIPELINE_FAST_CODE) {
+    if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_HOST)
         tabulate_constants(emitter);
+    if (changes & PIPELINE_FAST_CODE) {
         machine_spoil(emitter->held);
         make_code_fast(emitter->machine);
     }

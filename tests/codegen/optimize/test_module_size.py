@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from cujit import cuda, types
+from cujit import _core, cuda, types
 
 PTXAS = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
 SM = 80
@@ -194,3 +194,14 @@ def test_many_stores_in_a_long_block_become_vectors():
     writes = "\n".join(f"    y[{k}] = v{k}" for k in range(100))
     kernel = cuda.jit(make(f"def kernel(x, y):\n{reads}\n{writes}"))
     assert re.search(r"fmul .*<\d+ x double>", kernel.inspect("llvm", (VECTOR, VECTOR)))
+
+
+@pytest.mark.skipif(_core.gpu_count() > 0, reason="about the CPU device's code")
+def test_constants_of_long_functions_are_in_one_table():
+    """Its code generator looks through all of them for each, and keeps each where it was found first."""
+    lines = "\n".join(f"    x[i + {k}] = x[i + {k}] * {k}.25 + 1.5" for k in range(2000))
+    kernel, x = cuda.jit(make(f"def kernel(x):\n    i = cuda.grid(1)\n{lines}")), np.ones(2000)
+    kernel[1, 1](x)
+    assert np.array_equal(x, np.arange(2000) + 1.75)
+    table = re.search(r"constant \[(\d+) x double\]", kernel.inspect("llvm", kernel.signatures[0]))
+    assert table and int(table[1]) >= 2000
