@@ -19,7 +19,6 @@ typedef struct Packer {
     uint32_t parameter;
     bool holds; /* the values are held by nothing but the packer */
     bool only_pointers; /* arrays are their data pointers */
-    PyTypeObject *own_class; /* of device arrays: the one that was seen last; NULL: none */
 } Packer;
 
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
@@ -238,17 +237,14 @@ static bool keep_owner(ExtLaunchFrame *frame, const ExtArrayView *view)
     return frame->kept && PyList_Append(frame->kept, view->owner) == 0;
 }
 
-static bool is_own_array(Packer *packer, PyObject *value)
+/* The base of device arrays is the last but object of what their classes inherit from, wherever programs' own classes do
+ * not say otherwise: so it is asked for there first. */
+static bool is_own_array(const Packer *packer, PyObject *value)
 {
-    if (Py_TYPE(value) == packer->own_class)
-        return true;
-    ExtState *state = packer->frame->state;
-    if (!PyObject_TypeCheck(value, state->device_array_type))
-        return false;
-    packer->own_class = Py_TYPE(value);
-    if (!ext_state_known((PyObject **)&state->seen_array_class))
-        ext_state_publish((PyObject **)&state->seen_array_class, Py_NewRef((PyObject *)Py_TYPE(value)));
-    return true;
+    PyTypeObject *base = packer->frame->state->device_array_type;
+    PyObject *order = Py_TYPE(value)->tp_mro;
+    Py_ssize_t count = PyTuple_GET_SIZE(order);
+    return (count > 1 && PyTuple_GET_ITEM(order, count - 2) == (PyObject *)base) || PyObject_TypeCheck(value, base);
 }
 
 /* What most arguments are: an array of cujit's, on the launch's device and of just that type. Any other is looked at
@@ -602,10 +598,7 @@ ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *speciali
             return PyErr_NoMemory(), EXT_ERROR;
         frame->parameters = larger;
     }
-    Packer packer = {.frame = frame,
-                     .field = abi->fields,
-                     .only_pointers = abi->only_pointers,
-                     .own_class = (PyTypeObject *)ext_state_known((PyObject **)&frame->state->seen_array_class)};
+    Packer packer = {.frame = frame, .field = abi->fields, .only_pointers = abi->only_pointers};
     for (uint32_t i = 0; i < count; i++) {
         if (i + 1 < count && types[i] == types[i + 1] &&
             (i += pack_row(&packer, args + i, types + i, count - i)) == count)

@@ -238,6 +238,45 @@ def test_variables_turn_settings_off(run_python, prefix):
     assert run_python(program, **{prefix + name: "0" for name in names}).split() == ["False"] * 3
 
 
+# The first arrays that a process launches with: that is what the package would remember, if it did.
+CLASSES_OF_PROGRAMS = """
+import gc
+import weakref
+
+import numpy as np
+
+from cujit import cuda
+
+
+@cuda.jit
+def add_one(x):
+    x[cuda.grid(1)] += 1
+
+
+class Late:
+    pass
+
+
+def launch(*bases):
+    array_class = type("Own", bases, {})
+    array = array_class((8,), None, np.float64)
+    array[:] = 1
+    add_one[1, 8](array)
+    assert (array.copy_to_host() == 2).all()
+    return weakref.ref(array_class)
+
+
+gone = [launch(cuda.DeviceNDArray), launch(cuda.DeviceNDArray, Late)]
+add_one[1, 8](cuda.device_array(8))
+gc.collect()
+print([each() for each in gone])
+"""
+
+
+def test_programs_own_classes_of_arrays_are_launched_with_and_let_go(run_python):
+    assert run_python(CLASSES_OF_PROGRAMS).splitlines()[-1] == "[None, None]"
+
+
 def test_launches_that_do_not_wait_for_the_streams_of_arrays(monkeypatch):
     from cujit import config
     waited = []
