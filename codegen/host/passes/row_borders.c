@@ -26,6 +26,7 @@ enum {
     MOST_CONDITIONS = 32,
     MOST_SPLIT = 16, /* loops of a kernel */
     MOST_STEPS = 64, /* to read what a place is made of */
+    MOST_JOINED = 4, /* phis from a condition to where it is asked */
     BITS = 58, /* of a part of a place: 64 fit into 64 bits */
 };
 static const int64_t behind_all = (int64_t)1 << 40; /* threads of a row */
@@ -279,15 +280,29 @@ static bool leads_nowhere(const Search *search, const IrBlock *block)
     return block == search->loop;
 }
 
-/* Whether ways or values are chosen by it. Which threads do anything at all is left to the bounds of the loops. */
-static bool chooses(const Search *search, const IrValue *comparison)
+static bool is_operand(const IrValue *value, const IrValue *of)
 {
-    const IrValue *end = comparison->block->last;
-    if (end->op == IR_BRANCH && end->operands[0] == comparison)
-        return !leads_nowhere(search, end->targets[0]) && !leads_nowhere(search, end->targets[1]);
-    for (const IrValue *value = comparison; value; value = value->next)
-        if (value->op == IR_SELECT && value->operands[0] == comparison)
+    for (uint32_t i = 0; i < of->operand_count; i++)
+        if (of->operands[i] == value)
             return true;
+    return false;
+}
+
+/* Whether ways or values are chosen by it, also where it is the last of `a and b and c`, a phi behind the others. Which
+ * threads do anything at all is left to the bounds of the loops. */
+static bool chooses(const Search *search, const IrValue *condition, int depth)
+{
+    const IrValue *end = condition->block->last;
+    if (end->op == IR_BRANCH && end->operands[0] == condition)
+        return !leads_nowhere(search, end->targets[0]) && !leads_nowhere(search, end->targets[1]);
+    for (const IrValue *value = condition; value; value = value->next)
+        if (value->op == IR_SELECT && value->operands[0] == condition)
+            return true;
+    if (end->op != IR_JUMP || end->targets[0] == search->loop || depth == MOST_JOINED)
+        return false;
+    for (const IrValue *phi = end->targets[0]->first; phi && phi->op == IR_PHI; phi = phi->next)
+        if (is_operand(condition, phi))
+            return chooses(search, phi, depth + 1);
     return false;
 }
 
@@ -305,7 +320,7 @@ static IrOp mirrored(IrOp op)
 static void read_comparison(Search *search, const IrValue *value)
 {
     bool is_lower;
-    if (value->operands[0]->type->kind != TYPE_INT || !chooses(search, value))
+    if (value->operands[0]->type->kind != TYPE_INT || !chooses(search, value, 0))
         return;
     for (uint32_t place = 0; place < 2; place++) {
         if (!find_limit(search, value, place, &is_lower))

@@ -71,6 +71,13 @@ def chosen(x, out, n):
         out[i, j] = uint32(x[i, left] + x[i, right] * uint32(3) + far * uint32(7) + first)
 
 
+def last_of_several(x, out, n):
+    j, i = cuda.grid(2)
+    if i < x.shape[0] and j < x.shape[1]:
+        inside = i >= 1 and j + 2 < x.shape[1]
+        out[i, j] = x[i - 1, j + 2] if inside else uint32(7)
+
+
 def up_to_a_number(x, out, n):
     j, i = cuda.grid(2)
     if i < x.shape[0] and j < x.shape[1]:
@@ -117,7 +124,7 @@ def filled(shape):
     return np.random.default_rng(shape[1]).integers(0, 1 << 32, shape).astype(np.uint32)
 
 
-FUNCTIONS = [clamped, clamped_along_y, periodic, wrapped_by_comparisons, chosen, up_to_a_number]
+FUNCTIONS = [clamped, clamped_along_y, periodic, wrapped_by_comparisons, chosen, last_of_several, up_to_a_number]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
