@@ -101,25 +101,6 @@ def tile(x, out, n):
 
 
 
-def expected_of(function, x, n):
-    """By the kernel's own text, thread for thread."""
-    out = np.zeros_like(x)
-    where = [None]
-
-    class Grid:
-        def grid(self, ndim):
-            return where[0]
-
-    namespace = {**function.__globals__, "cuda": Grid(), "uint32": lambda value: np.uint32(int(value) & 0xFFFFFFFF)}
-    thread = type(function)(function.__code__, namespace)
-    along_y = function is clamped_along_y
-    with np.errstate(all="ignore"):
-        for i, j in np.ndindex(x.shape):
-            where[0] = (i, j) if along_y else (j, i)
-            thread(x, out, n)
-    return out
-
-
 def filled(shape):
     return np.random.default_rng(shape[1]).integers(0, 1 << 32, shape).astype(np.uint32)
 
@@ -129,11 +110,11 @@ FUNCTIONS = [clamped, clamped_along_y, periodic, wrapped_by_comparisons, chosen,
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("shape", SIZES, ids=str)
-def test_results(function, shape):
+def test_results(function, shape, expected_of):
     x = filled(shape)
-    expected = expected_of(function, x, int32(shape[1]))
-    kernel = cuda.jit(function)
     extents = shape if function is clamped_along_y else shape[::-1]
+    expected = expected_of(function, x, int32(shape[1]), np.ndindex(extents))
+    kernel = cuda.jit(function)
     for block in BLOCKS:
         out = np.zeros_like(x)
         kernel[(-(-extents[0] // block[0]), -(-extents[1] // block[1])), block](x, out, int32(shape[1]))

@@ -82,28 +82,11 @@ def filtered(x, out, count):
 AROUND = [rounds, rounds_behind_returns, nested, swapped, filtered]
 
 
-def expected_of(function, x, count):
-    """By the kernel's own text, thread for thread."""
-    out = np.zeros_like(x)
-    where = [None]
-
-    class Grid:
-        def grid(self, ndim):
-            return where[0]
-
-    namespace = {**function.__globals__, "cuda": Grid(), "uint32": lambda value: np.uint32(int(value) & 0xFFFFFFFF)}
-    plain = type(function)(function.__code__, namespace)
-    with np.errstate(all="ignore"):
-        for where[0] in np.ndindex(x.shape[1] + 3, x.shape[0] + 2):
-            plain(x, out, count)
-    return out
-
-
 @pytest.mark.parametrize("function", AROUND, ids=lambda function: function.__name__)
 @pytest.mark.parametrize("count", [0, 1, 9])
-def test_results(function, count):
+def test_results(function, count, expected_of):
     x = np.random.default_rng(count).integers(0, 1 << 32, (5, 70)).astype(np.uint32)
-    expected = expected_of(function, x, count)
+    expected = expected_of(function, x, count, np.ndindex(73, 7))
     kernel = cuda.jit(function)
     for block in SHAPES:
         out = np.zeros_like(x)
