@@ -71,20 +71,8 @@ static RangeOp range_op(IrOp op)
     }
 }
 
-static RangeOp negated(RangeOp op)
-{
-    static const RangeOp others[] = {RANGE_GE, RANGE_GT, RANGE_LE, RANGE_LT, RANGE_NE, RANGE_EQ};
-    return others[op - RANGE_LT];
-}
-
-static RangeOp mirrored(RangeOp op)
-{
-    static const RangeOp others[] = {RANGE_GT, RANGE_GE, RANGE_LT, RANGE_LE, RANGE_EQ, RANGE_NE};
-    return others[op - RANGE_LT];
-}
-
 typedef struct Fact {
-    RangeOp op;
+    IrOp op;
     const IrValue *left, *right;
     Place place; /* where it was tested */
 } Fact;
@@ -98,7 +86,7 @@ static uint32_t narrow_difference(Ranges *r, const IrValue *value, uint32_t node
                        is_same(value->operands[1], fact->left, DEEPEST_SAME);
     if (!is_forward && !is_backward)
         return node;
-    RangeOp op = is_forward ? fact->op : mirrored(fact->op);
+    RangeOp op = range_op(is_forward ? fact->op : ir_mirrored(fact->op));
     return range_node(r, op, value->type, node, range_between(r, value->type, 0, 0), RANGE_NONE, 0, 0);
 }
 
@@ -113,14 +101,14 @@ static uint32_t narrow_part(Ranges *r, const Context *context, const IrValue *va
         return node;
     uint32_t bound = range_of(r, context, fact->right, fact->place);
     uint32_t other = range_of(r, context, whole->operands[is_first], fact->place);
-    return range_node(r, fact->op, value->type, node, bound, other, whole->op == IR_SUB ? -1 : 1, 0);
+    return range_node(r, range_op(fact->op), value->type, node, bound, other, whole->op == IR_SUB ? -1 : 1, 0);
 }
 
 static uint32_t narrow_by_fact(Ranges *r, const Context *context, const IrValue *value, uint32_t node, const Fact *fact)
 {
     if (is_same(fact->left, value, DEEPEST_SAME))
-        return range_node(r, fact->op, value->type, node, range_of(r, context, fact->right, fact->place), RANGE_NONE, 0,
-                          0);
+        return range_node(r, range_op(fact->op), value->type, node, range_of(r, context, fact->right, fact->place),
+                          RANGE_NONE, 0, 0);
     return narrow_part(r, context, value, node, fact);
 }
 
@@ -199,11 +187,11 @@ uint32_t narrow_by(Ranges *r, const Context *context, const IrValue *value, uint
                          holds, place);
     if (condition->op == IR_CONVERT)
         return narrow_by_truth(r, value, node, condition->operands[0], holds);
-    RangeOp op = range_op(condition->op);
-    if (op == RANGE_OP_COUNT || !type_is_integer(condition->operands[0]->type))
+    if (!ir_is_comparison(condition->op) || !type_is_integer(condition->operands[0]->type))
         return node;
-    Fact fact = {holds ? op : negated(op), condition->operands[0], condition->operands[1], place};
-    Fact mirror = {mirrored(fact.op), fact.right, fact.left, place};
+    Fact fact = {holds ? condition->op : ir_negated(condition->op), condition->operands[0], condition->operands[1],
+                 place};
+    Fact mirror = {ir_mirrored(fact.op), fact.right, fact.left, place};
     node = narrow_by_fact(r, context, value, node, &fact);
     node = narrow_by_fact(r, context, value, node, &mirror);
     return value->op == IR_SUB && type_equal(value->type, fact.left->type) ? narrow_difference(r, value, node, &fact)

@@ -365,6 +365,13 @@ void ir_memory_givers(const IrModule *module, bool *gives);
 /* Union of the effects of every reachable intrinsic, and of print (IntrinsicEffects). */
 unsigned ir_module_effects(const IrModule *module);
 
+/* --- comparisons of two values (ir_comparison.c) ---------------------------------------------------------------------- */
+bool ir_is_comparison(IrOp op);
+/* What b and a are where a and b are this: > for <, and = for itself. */
+IrOp ir_mirrored(IrOp comparison);
+/* What integers are where they are not this: >= for <. */
+IrOp ir_negated(IrOp comparison);
+
 /* --- making it short (simplify_blocks.c, prune.c) -------------------------------------------------------------------- */
 /* Joins and orders blocks. */
 void simplify_blocks(IrFunc *function);

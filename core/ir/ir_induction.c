@@ -91,27 +91,6 @@ static bool read_variable(const IrGraph *graph, const IrLoop *loop, IrInduction 
     return out->start && out->step && ir_is_invariant(graph, loop, out->step);
 }
 
-static IrOp mirrored(IrOp op)
-{
-    return op == IR_LT ? IR_GT : op == IR_LE ? IR_GE : op == IR_GT ? IR_LT : op == IR_GE ? IR_LE : op;
-}
-
-static IrOp negated(IrOp op)
-{
-    switch (op) {
-    case IR_LT: return IR_GE;
-    case IR_LE: return IR_GT;
-    case IR_GT: return IR_LE;
-    case IR_GE: return IR_LT;
-    default: return op == IR_EQ ? IR_NE : IR_EQ;
-    }
-}
-
-static bool is_comparison(IrOp op)
-{
-    return op == IR_LT || op == IR_LE || op == IR_GT || op == IR_GE || op == IR_EQ || op == IR_NE;
-}
-
 static bool is_counter(const IrLoop *loop, const IrValue *value)
 {
     return value->op == IR_PHI && value->block == loop->header && type_is_integer(value->type);
@@ -122,7 +101,7 @@ static bool is_counter(const IrLoop *loop, const IrValue *value)
 static bool read_test(const IrGraph *graph, const IrLoop *loop, IrInduction *out)
 {
     const IrValue *branch = loop->header->last;
-    if (branch->op != IR_BRANCH || !is_comparison(branch->operands[0]->op))
+    if (branch->op != IR_BRANCH || !ir_is_comparison(branch->operands[0]->op))
         return false;
     out->test = branch->operands[0];
     bool first_stays = ir_loop_has(graph, loop, branch->targets[0]);
@@ -133,9 +112,9 @@ static bool read_test(const IrGraph *graph, const IrLoop *loop, IrInduction *out
     out->exit = first_stays;
     out->variable = out->test->operands[side];
     out->bound = out->test->operands[1 - side];
-    out->comparison = side ? mirrored(out->test->op) : out->test->op;
+    out->comparison = side ? ir_mirrored(out->test->op) : out->test->op;
     if (!first_stays)
-        out->comparison = negated(out->comparison);
+        out->comparison = ir_negated(out->comparison);
     return is_counter(loop, out->variable) && out->comparison != IR_EQ && ir_is_invariant(graph, loop, out->bound);
 }
 

@@ -24,6 +24,7 @@ void test_ir_verify(void);
 void test_ir_verify_op(void);
 void test_ir_graph(void);
 void test_ir_effects(void);
+void test_ir_comparison(void);
 void test_hash(void);
 void test_address(void);
 void test_kernel_image(void);

@@ -306,17 +306,6 @@ static bool chooses(const Search *search, const IrValue *condition, int depth)
     return false;
 }
 
-static IrOp mirrored(IrOp op)
-{
-    switch (op) {
-    case IR_LT: return IR_GT;
-    case IR_LE: return IR_GE;
-    case IR_GT: return IR_LT;
-    case IR_GE: return IR_LE;
-    default: return op;
-    }
-}
-
 static void read_comparison(Search *search, const IrValue *value)
 {
     bool is_lower;
@@ -325,7 +314,7 @@ static void read_comparison(Search *search, const IrValue *value)
     for (uint32_t place = 0; place < 2; place++) {
         if (!find_limit(search, value, place, &is_lower))
             continue;
-        IrOp op = place == 0 ? value->op : mirrored(value->op);
+        IrOp op = place == 0 ? value->op : ir_mirrored(value->op);
         bool is_strict = op == IR_LE || op == IR_GT || ((op == IR_EQ || op == IR_NE) && is_lower);
         Condition condition = {value, value->operands[place], value->operands[1 - place], is_lower, is_strict};
         bool holds = op == IR_NE || (is_lower ? op == IR_GE || op == IR_GT : op == IR_LT || op == IR_LE);

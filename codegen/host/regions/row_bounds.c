@@ -36,28 +36,6 @@ static void narrow(Emitter *emitter, IrOp op, LLVMValueRef index, LLVMValueRef l
         lower_than(emitter, op == IR_LT ? place : behind, bounds);
 }
 
-static IrOp mirrored(IrOp op)
-{
-    switch (op) {
-    case IR_LT: return IR_GT;
-    case IR_LE: return IR_GE;
-    case IR_GT: return IR_LT;
-    case IR_GE: return IR_LE;
-    default: return op;
-    }
-}
-
-static IrOp negated(IrOp op)
-{
-    switch (op) {
-    case IR_LT: return IR_GE;
-    case IR_LE: return IR_GT;
-    case IR_GT: return IR_LE;
-    case IR_GE: return IR_LT;
-    default: return op == IR_NE ? IR_EQ : IR_NE;
-    }
-}
-
 static void apply(Emitter *emitter, const IrBlock *region, const IrValue *condition, bool wanted, RowBounds *bounds)
 {
     if (is_conjunction(condition, wanted)) {
@@ -72,10 +50,10 @@ static void apply(Emitter *emitter, const IrBlock *region, const IrValue *condit
         return;
     }
     bool is_left = slope_in_thread(region, condition->operands[0]) == 1;
-    IrOp op = wanted ? condition->op : negated(condition->op);
+    IrOp op = wanted ? condition->op : ir_negated(condition->op);
     LLVMValueRef index = operand_scalar(emitter, condition, is_left ? 0 : 1);
     LLVMValueRef limit = operand_scalar(emitter, condition, is_left ? 1 : 0);
-    narrow(emitter, is_left ? op : mirrored(op), index, limit, bounds);
+    narrow(emitter, is_left ? op : ir_mirrored(op), index, limit, bounds);
 }
 
 static EmittedFunction declare_range(Emitter *emitter, const EmittedFunction *body)

@@ -214,8 +214,7 @@ bool is_moderate_bound(const IrValue *end)
 
 static bool is_comparison(const IrValue *value, bool wanted)
 {
-    return value->op == IR_LT || value->op == IR_LE || value->op == IR_GT || value->op == IR_GE ||
-           value->op == (wanted ? IR_EQ : IR_NE);
+    return ir_is_comparison(value->op) && value->op != (wanted ? IR_NE : IR_EQ);
 }
 
 bool is_conjunction(const IrValue *condition, bool wanted)
