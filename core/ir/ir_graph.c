@@ -219,3 +219,14 @@ IrGraph *ir_graph(const IrFunc *function, Arena *arena)
     find_loops(graph, arena);
     return graph;
 }
+
+/* --- blocks in order ------------------------------------------------------------------------------------------------------ */
+
+void ir_sort_blocks(IrFunc *function, Arena *arena)
+{
+    const IrGraph *graph = ir_graph(function, arena);
+    for (uint32_t i = 0; i < graph->count; i++)
+        graph->order[i]->next = i + 1 < graph->count ? graph->order[i + 1] : NULL;
+    function->last = graph->order[graph->count - 1];
+    ir_link_blocks(function);
+}

@@ -35,6 +35,9 @@ typedef struct IrGraph {
 /* The graph of a function whose blocks all have terminators; ids must be below block_count and unique. Predecessors need
  * not have been linked. */
 IrGraph *ir_graph(const IrFunc *function, Arena *arena);
+/* Orders the function's blocks as its graph has them, definitions before their uses, and links them. Blocks that cannot be
+ * reached go. */
+void ir_sort_blocks(IrFunc *function, Arena *arena);
 /* Whether every way from the entry to b passes a. A block dominates itself; every block dominates one that cannot be
  * reached. Takes no longer for long functions. */
 bool ir_dominates(const IrGraph *graph, const IrBlock *a, const IrBlock *b);

@@ -15,6 +15,7 @@
  * A condition takes part that compares a place in the grid, or one a few elements away from it, with a small number or with
  * an extent: what it keeps out is a few threads at the grid's ends then. Threads of a loop do not depend on each other, so
  * that nobody sees their order. */
+#include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
@@ -271,15 +272,6 @@ static void read_remainder(Search *search, const IrValue *value)
     add_condition(search, &(Condition){value, value, divisor, false, 0});
 }
 
-static bool leads_nowhere(const Search *search, const IrBlock *block)
-{
-    if (!search->loop)
-        return only_returns(block);
-    for (int jumps = 0; jumps < 8 && block != search->loop && block->first->op == IR_JUMP; jumps++)
-        block = block->first->targets[0];
-    return block == search->loop;
-}
-
 static bool is_operand(const IrValue *value, const IrValue *of)
 {
     for (uint32_t i = 0; i < of->operand_count; i++)
@@ -294,7 +286,7 @@ static bool chooses(const Search *search, const IrValue *condition, int depth)
 {
     const IrValue *end = condition->block->last;
     if (end->op == IR_BRANCH && end->operands[0] == condition)
-        return !leads_nowhere(search, end->targets[0]) && !leads_nowhere(search, end->targets[1]);
+        return !leads_nowhere(end->targets[0], search->loop) && !leads_nowhere(end->targets[1], search->loop);
     for (const IrValue *value = condition; value; value = value->next)
         if (value->op == IR_SELECT && value->operands[0] == condition)
             return true;
@@ -411,19 +403,15 @@ static bool read_body(Search *search)
 static void list_body(Search *search)
 {
     const IrGraph *graph = search->graph;
-    IrBlock *targets[2];
-    bool *is_body = search->is_body;
-    if (search->loop)
-        is_body[search->loop->last->targets[1]->id] = true;
+    if (search->loop) {
+        search->is_body = find_loop_body(search->loop->last, search->arena).is_inside;
+        search->is_body[search->loop->id] = false;
+    }
     for (uint32_t i = 0; i < graph->count; i++) {
         IrBlock *block = graph->order[i];
-        is_body[block->id] |= !search->loop;
-        if (!is_body[block->id])
-            continue;
-        search->body[search->count++] = block;
-        int count = ir_successors(block, targets);
-        for (int k = 0; k < count; k++)
-            is_body[targets[k]->id] |= targets[k] != search->loop;
+        search->is_body[block->id] |= !search->loop;
+        if (search->is_body[block->id])
+            search->body[search->count++] = block;
     }
 }
 
@@ -663,16 +651,6 @@ static void order_phis(const Split *split, const IrBlock *block, bool is_copy)
     }
 }
 
-static void sort_blocks(const Search *search)
-{
-    IrFunc *function = search->function;
-    const IrGraph *graph = ir_graph(function, search->arena);
-    for (uint32_t i = 0; i < graph->count; i++)
-        graph->order[i]->next = i + 1 < graph->count ? graph->order[i + 1] : NULL;
-    function->last = graph->order[graph->count - 1];
-    ir_link_blocks(function);
-}
-
 static void order_all_phis(const Split *split, IrValue *counter, IrValue *next)
 {
     for (const IrBlock *block = split->search->function->first; block; block = block->next)
@@ -710,7 +688,7 @@ static void split_loop(const Search *search)
     finish_body(&split);
     form_inside(&split, &inside);
     IrValue *next, *counter = form_sides(&split, &inside, &next);
-    sort_blocks(search);
+    ir_sort_blocks(function, search->arena);
     order_all_phis(&split, counter, next);
     ir_renumber(function);
 }

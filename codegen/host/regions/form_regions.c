@@ -243,16 +243,6 @@ static void form_entry(Form *form)
     form->ended = ir_append(form->entry, IR_CELL, &type_memory, NULL, 1, &form->zero);
 }
 
-/* Definitions before uses; blocks that nothing leads to go. */
-static void sort_blocks(Form *form)
-{
-    const IrGraph *graph = ir_graph(form->out, form->arena);
-    for (uint32_t i = 0; i < graph->count; i++)
-        graph->order[i]->next = i + 1 < graph->count ? graph->order[i + 1] : NULL;
-    form->out->last = graph->order[graph->count - 1];
-    ir_link_blocks(form->out);
-}
-
 static void form_function(Form *form)
 {
     const Regions *regions = form->regions;
@@ -265,7 +255,7 @@ static void form_function(Form *form)
     ir_jump(form->entry, form->starts[regions->pieces[0].region], NULL);
     for (uint32_t i = 0; i < regions->region_count; i++)
         fill_phis_after(form, &regions->regions[i]);
-    sort_blocks(form);
+    ir_sort_blocks(form->out, form->arena);
     for (const PendingPhi *pending = form->pending; pending; pending = pending->next)
         form_finish_phi(form, pending);
     ir_renumber(form->out);

@@ -270,8 +270,7 @@ static int repeatable(const IrBlock *block)
     return count;
 }
 
-/* Whether nothing is left for a thread that goes there: it returns, or comes back to the loop of its region. */
-static bool is_done(const IrBlock *block, const IrBlock *loop)
+bool leads_nowhere(const IrBlock *block, const IrBlock *loop)
 {
     if (!loop)
         return only_returns(block);
@@ -284,7 +283,7 @@ static bool is_done(const IrBlock *block, const IrBlock *loop)
 static IrBlock *pass_guard(const IrBlock *region, IrValue *branch, const IrBlock *loop)
 {
     for (uint32_t i = 0; i < 2; i++)
-        if (is_done(branch->targets[1 - i], loop) && !is_done(branch->targets[i], loop) &&
+        if (leads_nowhere(branch->targets[1 - i], loop) && !leads_nowhere(branch->targets[i], loop) &&
             makes_range(region, branch->operands[0], i == 0)) {
             branch->hint = i == 0 ? IR_BOUND_IN : IR_BOUND_OUT;
             return branch->targets[i];

@@ -22,6 +22,9 @@ bool is_never_below(const IrValue *value, int64_t least);
 bool is_moderate_bound(const IrValue *end);
 /* Whether the block only returns, perhaps after jumps. */
 bool only_returns(const IrBlock *block);
+/* Whether nothing is left for a thread that goes there: it returns, or comes back to the loop of its region. NULL: there are no
+ * regions. */
+bool leads_nowhere(const IrBlock *block, const IrBlock *loop);
 /* row_axis.c: whether a program can tell in which order the threads of a block run, though they do not meet. */
 bool order_of_threads_shows(const IrModule *module);
 /* The parts of a condition that is `wanted`: whether both operands have to be. */
