@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/host_abi.h"
 #include "core/intrinsic/intrinsic.h"
 
-enum { MAX_GROUPS = 8, MAX_RANGES = 12, LANES = 32 };
+enum { MAX_GROUPS = 8, MAX_RANGES = 12 };
 
 typedef struct Text {
     char *text;
@@ -138,8 +139,8 @@ void hang_text_absent(char *text, size_t size, const HangBlock *block, uint32_t 
     const Text out = {text, size, block};
     hang_text_call(text, size, block, thread, wait);
     add(&out, "; lane%s", lanes & (lanes - 1) ? "s" : "");
-    for (uint32_t lane = 0, end; lane < LANES; lane = end + 1) {
-        for (end = lane; end < LANES && lanes >> end & 1; end++)
+    for (uint32_t lane = 0, end; lane < HOST_WARP; lane = end + 1) {
+        for (end = lane; end < HOST_WARP && lanes >> end & 1; end++)
             ;
         if (end > lane)
             add(&out, end - lane == 1 ? " %u" : " %u-%u", lane, end - 1);

@@ -4,7 +4,9 @@
 
 #include <string.h>
 
-enum { LANES = 32, LOOK_BACK = 96, MOST_GROUPS = 128 };
+#include "core/host_abi.h"
+
+enum { LOOK_BACK = 96, MOST_GROUPS = 128 };
 
 static bool is_strong(AccessKind kind) { return kind >= ACCESS_ATOMIC; }
 static bool reads_only(AccessKind kind) { return kind == ACCESS_READ || kind == ACCESS_STRONG_READ; }
@@ -51,8 +53,8 @@ static uint32_t unknown_lanes(const BlockClock *block, uint32_t thread, const Gr
 
 static bool is_of(const Group *group, const BlockClock *block, uint32_t thread)
 {
-    return group->mask && group->block == block->block && group->first == thread / LANES * LANES &&
-           group->mask >> thread % LANES & 1;
+    return group->mask && group->block == block->block && group->first == thread / HOST_WARP * HOST_WARP &&
+           group->mask >> thread % HOST_WARP & 1;
 }
 
 /* --- what makes no difference ----------------------------------------------------------------------------------------- */
@@ -124,7 +126,7 @@ static uint32_t clock_of(const BlockClock *block, const Access *access)
 
 static bool note(Cell *cell, const BlockClock *block, const Access *access, uint64_t value)
 {
-    uint32_t lane = access->thread % LANES, clock = clock_of(block, access);
+    uint32_t lane = access->thread % HOST_WARP, clock = clock_of(block, access);
     Group group = {.block = block->block,
                    .value = value,
                    .first = access->thread - lane,

@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/host_abi.h"
 
-enum { LANES = 32, SECTOR = 32, BANKS = 32, WORD = 4, FIRST_ADDRESSES = 16, LARGEST = 64 };
+enum { SECTOR = 32, BANKS = 32, WORD = 4, FIRST_ADDRESSES = 16, LARGEST = 64 };
 
 static uint64_t address_of(const WarpAccess *access, const WarpAddresses *addresses, int lane)
 {
@@ -19,7 +20,7 @@ static uint64_t address_of(const WarpAccess *access, const WarpAddresses *addres
 static bool grow(WarpAddresses *addresses)
 {
     uint32_t capacity = addresses->capacity ? 2 * addresses->capacity : FIRST_ADDRESSES;
-    uint64_t (*all)[LANES] = memory_try(capacity * sizeof *all);
+    uint64_t (*all)[HOST_WARP] = memory_try(capacity * sizeof *all);
     if (!all)
         return false;
     if (addresses->count)
@@ -35,7 +36,7 @@ static bool spread(WarpAccess *access, WarpAddresses *addresses)
 {
     if (addresses->count == addresses->capacity && !grow(addresses))
         return false;
-    for (int lane = 0; lane < LANES; lane++)
+    for (int lane = 0; lane < HOST_WARP; lane++)
         addresses->all[addresses->count][lane] = address_of(access, addresses, lane);
     access->place = ++addresses->count;
     return true;
@@ -75,7 +76,7 @@ void warp_free_addresses(WarpAddresses *addresses)
 
 /* Numbers, each once. */
 typedef struct Set {
-    uint64_t items[LANES * (LARGEST / WORD + 1)];
+    uint64_t items[HOST_WARP * (LARGEST / WORD + 1)];
     uint32_t count;
 } Set;
 
@@ -94,7 +95,7 @@ static void count_sectors(const WarpAccess *access, const WarpAddresses *address
     Set sectors, elements;
     uint32_t size = bytes_of(access);
     sectors.count = elements.count = 0;
-    for (int lane = 0; lane < LANES; lane++) {
+    for (int lane = 0; lane < HOST_WARP; lane++) {
         if (!(lanes >> lane & 1))
             continue;
         uint64_t address = address_of(access, addresses, lane);
@@ -113,7 +114,7 @@ static uint32_t waves_of(const WarpAccess *access, const WarpAddresses *addresse
     Set words;
     uint32_t of_bank[BANKS] = {0}, most = 0;
     words.count = 0;
-    for (int lane = 0; lane < LANES; lane++) {
+    for (int lane = 0; lane < HOST_WARP; lane++) {
         uint64_t address = address_of(access, addresses, lane);
         for (uint64_t word = address / WORD; lanes >> lane & 1 && word <= (address + bytes_of(access) - 1) / WORD;
              word++)
@@ -129,9 +130,9 @@ static uint32_t waves_of(const WarpAccess *access, const WarpAddresses *addresse
 /* Elements of 8 bytes are served to half a warp at a time, those of 16 to a quarter. */
 static void count_waves(const WarpAccess *access, const WarpAddresses *addresses, uint32_t lanes, uint64_t *counts)
 {
-    uint32_t at_once = access->size <= WORD ? LANES : access->size <= 2 * WORD ? LANES / 2 : LANES / 4;
+    uint32_t at_once = access->size <= WORD ? HOST_WARP : access->size <= 2 * WORD ? HOST_WARP / 2 : HOST_WARP / 4;
     counts[OBSERVED_COUNT_SHARED]++;
-    for (uint32_t first = 0; first < LANES; first += at_once) {
+    for (uint32_t first = 0; first < HOST_WARP; first += at_once) {
         uint32_t part = lanes & (uint32_t)(((UINT64_C(1) << at_once) - 1) << first);
         counts[OBSERVED_COUNT_WAVES] += waves_of(access, addresses, part);
         counts[OBSERVED_COUNT_IDEAL_WAVES] += part != 0;
@@ -141,9 +142,9 @@ static void count_waves(const WarpAccess *access, const WarpAddresses *addresses
 static void count_contention(const WarpAccess *access, const WarpAddresses *addresses, uint64_t *counts)
 {
     uint32_t most = 0;
-    for (int lane = 0; lane < LANES; lane++) {
+    for (int lane = 0; lane < HOST_WARP; lane++) {
         uint32_t same = 0;
-        for (int other = 0; access->lanes >> lane & 1 && other < LANES; other++)
+        for (int other = 0; access->lanes >> lane & 1 && other < HOST_WARP; other++)
             same += access->lanes >> other & 1 &&
                     address_of(access, addresses, other) == address_of(access, addresses, lane);
         most = same > most ? same : most;
