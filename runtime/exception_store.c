@@ -133,11 +133,8 @@ bool rt_record_check(ExceptionRecord *record, Diag *diag)
     return false;
 }
 
-bool exceptions_check_stream(RtDevice *device, const RtStream *stream, Diag *diag)
+bool exceptions_look_for_stream(ExceptionStore *store, const RtStream *stream, Diag *diag)
 {
-    ExceptionStore *store = &device->exceptions;
-    if (!atomic_load_explicit(&store->has_streams, memory_order_relaxed))
-        return true;
     pthread_mutex_lock(&store->lock);
     StreamRecord *found = find_locked(store, key_of(stream));
     pthread_mutex_unlock(&store->lock);

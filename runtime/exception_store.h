@@ -18,7 +18,15 @@ typedef struct ExceptionStore {
 
 void exception_store_init(ExceptionStore *store);
 /* False with DIAG_KERNEL_EXCEPTION when a launch on the stream, or on any, has raised. */
-bool exceptions_check_stream(RtDevice *device, const RtStream *stream, Diag *diag);
+static inline bool exceptions_check_stream(ExceptionStore *store, const RtStream *stream, Diag *diag);
 bool exceptions_check_device(RtDevice *device, Diag *diag);
+/* The part of it that launches of kernels without exceptions do not need. */
+bool exceptions_look_for_stream(ExceptionStore *store, const RtStream *stream, Diag *diag);
+
+static inline bool exceptions_check_stream(ExceptionStore *store, const RtStream *stream, Diag *diag)
+{
+    return !atomic_load_explicit(&store->has_streams, memory_order_relaxed) ||
+           exceptions_look_for_stream(store, stream, diag);
+}
 
 #endif

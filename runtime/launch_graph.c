@@ -394,7 +394,7 @@ bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void)
         return graph_refuse("the launch of a graph", "record the work itself, or launch the graph afterwards", diag);
     if (!graph->is_done)
         return diag_fail(diag, NULL, DIAG_GRAPH, "the graph has not been recorded to its end");
-    if (!exceptions_check_stream(graph->device, stream, diag))
+    if (!exceptions_check_stream(&graph->device->exceptions, stream, diag))
         return false;
     if (!lock_open_graph(graph, interrupted, diag))
         return false;

@@ -266,7 +266,7 @@ bool rt_copy_to_host(RtDevice *device, void *to, RtPointer from, size_t size, Rt
     if (size && !device->backend->copy_to_host(device, to, from, size, stream, diag))
         return false;
     /* The default stream has waited for the others. */
-    return stream ? exceptions_check_stream(device, stream, diag) : exceptions_check_device(device, diag);
+    return stream ? exceptions_check_stream(&device->exceptions, stream, diag) : exceptions_check_device(device, diag);
 }
 
 /* A backend's copies with a stream do not wait; this one names the default stream. */
@@ -351,7 +351,7 @@ uint64_t rt_stream_handle(const RtStream *stream) { return stream_handle_or_defa
 bool rt_stream_synchronize(RtDevice *device, RtStream *stream, Diag *diag)
 {
     return may_wait("waiting for a stream", diag) && device->backend->stream_synchronize(device, stream, diag) &&
-           exceptions_check_stream(device, stream, diag);
+           exceptions_check_stream(&device->exceptions, stream, diag);
 }
 
 RtEvent *rt_event_create(RtDevice *device, bool timing, Diag *diag)
@@ -406,7 +406,7 @@ bool rt_event_synchronize(RtEvent *event, Diag *diag)
 {
     RtStream stream = {.device = event->device, .handle = event->stream};
     return may_wait("waiting for an event", diag) && event->device->backend->event_synchronize(event, diag) &&
-           exceptions_check_stream(event->device, &stream, diag);
+           exceptions_check_stream(&event->device->exceptions, &stream, diag);
 }
 
 /* --- kernels -------------------------------------------------------------------------------------------------------- */
@@ -463,7 +463,6 @@ bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
     }
     if (graph)
         return graph_add_launch(graph, kernel, launch, diag);
-    bool may_have_raised = atomic_load_explicit(&kernel->device->exceptions.has_streams, memory_order_relaxed);
-    return (!may_have_raised || exceptions_check_stream(kernel->device, launch->stream, diag)) &&
+    return exceptions_check_stream(&kernel->device->exceptions, launch->stream, diag) &&
            kernel->device->backend->launch(kernel, launch, diag);
 }
