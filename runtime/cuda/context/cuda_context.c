@@ -14,21 +14,27 @@ bool cuda_switch(RtDevice *device, CUcontext former, CudaScope *scope, Diag *dia
     return true;
 }
 
+/* Exchanges the thread's capture mode for the one without refusals. False where that cannot be. */
+static bool relax_captures(CUstreamCaptureMode *former)
+{
+    *former = CU_STREAM_CAPTURE_MODE_RELAXED;
+    return driver.cuThreadExchangeStreamCaptureMode(former) == CUDA_SUCCESS;
+}
+
+static void restore_captures(CUstreamCaptureMode former) { driver.cuThreadExchangeStreamCaptureMode(&former); }
+
 bool cuda_enter_uncaptured(RtDevice *device, CudaScope *scope, Diag *diag)
 {
     if (!cuda_enter(device, scope, diag))
         return false;
-    scope->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-    scope->restores_mode = driver.cuThreadExchangeStreamCaptureMode(&scope->mode) == CUDA_SUCCESS;
+    scope->restores_mode = relax_captures(&scope->mode);
     return true;
 }
 
 bool cuda_switch_back(const CudaScope *scope, bool ok)
 {
-    if (scope->restores_mode) {
-        CUstreamCaptureMode mode = scope->mode;
-        driver.cuThreadExchangeStreamCaptureMode(&mode);
-    }
+    if (scope->restores_mode)
+        restore_captures(scope->mode);
     if (scope->restores)
         driver.cuCtxSetCurrent(scope->former);
     return ok;
@@ -66,15 +72,15 @@ bool cuda_is_captured(CUstream stream)
 static bool settle_allocations(const CudaDevice *device, Diag *diag)
 {
     CUstreamCaptureStatus status;
-    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    CUstreamCaptureMode former;
     if (!device->has_memory)
         return true;
     if (!driver_call(diag, cuStreamIsCapturing, NULL, &status))
         return false;
-    bool exchanged = driver.cuThreadExchangeStreamCaptureMode(&mode) == CUDA_SUCCESS;
+    bool is_relaxed = relax_captures(&former);
     bool ok = driver_call(diag, cuStreamSynchronize, NULL);
-    if (exchanged)
-        driver.cuThreadExchangeStreamCaptureMode(&mode);
+    if (is_relaxed)
+        restore_captures(former);
     return ok;
 }
 
