@@ -169,6 +169,30 @@ def test_an_index_from_memory_that_the_border_decides():
     assert np.array_equal(out, np.arange(1000) * 20 + 1)
 
 
+def chain_of_functions(depth):
+    """Each calls the next one twice, so that there are 2 ** depth ways."""
+    following = None
+    for place in range(depth):
+        text = "uint32(x * uint32(3))" if place == 0 else "uint32(following(x) + following(uint32(x + uint32(1))))"
+        names = {"uint32": uint32, "following": following}
+        exec(f"def function(x):\n    return {text}", names)
+        following = cuda.jit(device=True)(names["function"])
+    return following
+
+
+@pytest.mark.parametrize("depth, is_split", [(1, True), (4, True), (40, False)])
+def test_functions_that_compute_may_be_called(depth, is_split):
+    """Looking at what is called ends after a few hundred calls."""
+    function = chain_of_functions(depth)
+
+    def kernel(x, out):
+        j, i = cuda.grid(2)
+        if i < x.shape[0] and j < x.shape[1]:
+            out[i, j] = function(x[i, max(j - 1, 0)])
+
+    assert (loops_of(kernel, A, A) >= 2) == is_split
+
+
 # --- what is no border ------------------------------------------------------------------------------------------------
 
 
