@@ -126,14 +126,15 @@ void set_loop_node(Emitter *emitter, LLVMValueRef branch, LLVMValueRef node)
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(emitter->context, kind, sizeof kind - 1), node);
 }
 
-void visit_instructions(Emitter *emitter, void (*visit)(Emitter *emitter, LLVMValueRef instruction))
+void visit_instructions(Emitter *emitter, void (*visit)(Emitter *emitter, LLVMValueRef instruction, void *user),
+                        void *user)
 {
     for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module); function;
          function = LLVMGetNextFunction(function))
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef instruction = LLVMGetFirstInstruction(block), next; instruction; instruction = next) {
                 next = LLVMGetNextInstruction(instruction);
-                visit(emitter, instruction);
+                visit(emitter, instruction, user);
             }
 }
 

@@ -31,7 +31,8 @@ LLVMValueRef loop_node(Emitter *emitter, const LLVMMetadataRef *properties, unsi
 void set_loop_node(Emitter *emitter, LLVMValueRef branch, LLVMValueRef node);
 LLVMBasicBlockRef new_block(Emitter *emitter);
 /* Each instruction of the module, which the visitor may erase; what it adds beside that is not visited. */
-void visit_instructions(Emitter *emitter, void (*visit)(Emitter *emitter, LLVMValueRef instruction));
+void visit_instructions(Emitter *emitter, void (*visit)(Emitter *emitter, LLVMValueRef instruction, void *user),
+                        void *user);
 /* Bytes behind an address; in bounds. */
 LLVMValueRef offset_address(Emitter *emitter, LLVMValueRef address, int64_t bytes);
 /* A static alloca in the function's prologue. */

@@ -3,6 +3,7 @@
  * bytes on, and nothing is cut where LLVM has found that the 8 or 16 bits do not overflow (nuw). */
 #include "codegen/nvptx/wide_word.h"
 
+#include "codegen/emit_tools.h"
 #include "core/base/table.h"
 
 enum { BITS = 16, BITS_OF_BYTE = 8 };
@@ -16,10 +17,13 @@ typedef struct Word {
 typedef struct Widening {
     Emitter *emitter;
     LLVMTypeRef wide;
-    Table *words; /* values of 8 or 16 bits, each made of its Word, to that */
+    Table *words; /* values of 8 or 16 bits, each made of its Word, to that; NULL: none so far */
 } Widening;
 
-static const Word *word_of(const Widening *w, LLVMValueRef value) { return table_get(w->words, &value, sizeof value); }
+static const Word *word_of(const Widening *w, LLVMValueRef value)
+{
+    return w->words ? table_get(w->words, &value, sizeof value) : NULL;
+}
 
 static unsigned bits_of(LLVMValueRef value)
 {
@@ -89,7 +93,7 @@ static bool is_widened(const Widening *w, LLVMValueRef instruction, LLVMOpcode o
 static Word compute(const Widening *w, LLVMValueRef instruction, LLVMOpcode opcode)
 {
     Word a = widened(w, LLVMGetOperand(instruction, 0)), b = widened(w, LLVMGetOperand(instruction, 1));
-    bool are_exact = a.is_exact && b.is_exact;
+    bool are_exact = a.is_exact && b.is_exact, may_overflow = false;
     Word out = {0};
     switch (opcode) {
     case LLVMLShr:
@@ -99,11 +103,10 @@ static Word compute(const Widening *w, LLVMValueRef instruction, LLVMOpcode opco
     case LLVMAnd: out.is_exact = a.is_exact || b.is_exact; break;
     case LLVMOr:
     case LLVMXor: out.is_exact = are_exact; break;
-    default: out.is_exact = are_exact && LLVMGetNUW(instruction); break;
+    default: may_overflow = true; out.is_exact = are_exact && LLVMGetNUW(instruction);
     }
     out.wide = LLVMBuildBinOp(w->emitter->builder, opcode, a.wide, b.wide, "");
-    if (out.is_exact && opcode != LLVMLShr && opcode != LLVMAnd && opcode != LLVMOr && opcode != LLVMXor &&
-        LLVMIsAInstruction(out.wide)) {
+    if (may_overflow && out.is_exact && LLVMIsAInstruction(out.wide)) {
         LLVMSetNUW(out.wide, true);
         LLVMSetNSW(out.wide, true);
     }
@@ -122,6 +125,8 @@ static void widen(Widening *w, LLVMValueRef instruction, LLVMOpcode opcode)
     Word *word = ARENA_NEW(w->emitter->arena, Word);
     *word = compute(w, instruction, opcode);
     LLVMValueRef narrow = LLVMBuildTrunc(w->emitter->builder, word->wide, LLVMTypeOf(instruction), "");
+    if (!w->words)
+        w->words = table_create();
     table_set(w->words, &narrow, sizeof narrow, word);
     replace(instruction, narrow);
 }
@@ -141,8 +146,10 @@ static void convert(Widening *w, LLVMValueRef instruction, LLVMOpcode opcode)
                                              : LLVMBuildZExtOrBitCast(builder, cut(w, word, bits), type, ""));
 }
 
-static void visit(Widening *w, LLVMValueRef instruction)
+static void visit(Emitter *emitter, LLVMValueRef instruction, void *user)
 {
+    (void)emitter;
+    Widening *w = user;
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     if (opcode == LLVMTrunc || (opcode == LLVMZExt && bits_of(instruction) > BITS))
         convert(w, instruction, opcode);
@@ -152,13 +159,7 @@ static void visit(Widening *w, LLVMValueRef instruction)
 
 void widen_words(Emitter *emitter)
 {
-    Widening w = {emitter, LLVMInt32TypeInContext(emitter->context), table_create()};
-    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module); function;
-         function = LLVMGetNextFunction(function))
-        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
-            for (LLVMValueRef each = LLVMGetFirstInstruction(block), next; each; each = next) {
-                next = LLVMGetNextInstruction(each);
-                visit(&w, each);
-            }
+    Widening w = {emitter, emitter->i32, NULL};
+    visit_instructions(emitter, visit, &w);
     table_destroy(w.words);
 }

@@ -37,8 +37,9 @@ static void look_at_words_of(Emitter *emitter, LLVMValueRef division)
     LLVMSetOperand(division, 0, opaque_copy(emitter, number));
 }
 
-static void keep_where_it_is(Emitter *emitter, LLVMValueRef instruction)
+static void keep_where_it_is(Emitter *emitter, LLVMValueRef instruction, void *user)
 {
+    (void)user;
     if (!is_division(instruction))
         return;
     hide(emitter, instruction);
@@ -46,4 +47,4 @@ static void keep_where_it_is(Emitter *emitter, LLVMValueRef instruction)
         look_at_words_of(emitter, instruction);
 }
 
-void keep_divisions_where_they_are(Emitter *emitter) { visit_instructions(emitter, keep_where_it_is); }
+void keep_divisions_where_they_are(Emitter *emitter) { visit_instructions(emitter, keep_where_it_is, NULL); }

@@ -139,7 +139,8 @@ bool optimize_module(Emitter *emitter)
         done = run_passes(emitter, alignment_passes, changes);
     if (emitter->target->kind == TARGET_NVPTX) {
         make_local_atomics_plain(emitter);
-        widen_words(emitter);
+        if (emitter->options->opt)
+            widen_words(emitter);
         saturate_by_instructions(emitter);
         ptxas_avoid_faults(emitter);
         make_loops_plain(emitter);

@@ -24,8 +24,9 @@ static bool has_other_uses(LLVMValueRef value)
 }
 
 /* The sum is of a product, and is used besides: it is there anyway. */
-static void hide_factor(Emitter *emitter, LLVMValueRef product)
+static void hide_factor(Emitter *emitter, LLVMValueRef product, void *user)
 {
+    (void)user;
     if (!has_constant(product, LLVMMul))
         return;
     LLVMValueRef sum = LLVMGetOperand(product, 0);
@@ -37,4 +38,4 @@ static void hide_factor(Emitter *emitter, LLVMValueRef product)
     LLVMSetOperand(product, 0, opaque_copy(emitter, sum));
 }
 
-void keep_product_chains(Emitter *emitter) { visit_instructions(emitter, hide_factor); }
+void keep_product_chains(Emitter *emitter) { visit_instructions(emitter, hide_factor, NULL); }

@@ -46,8 +46,9 @@ static LLVMValueRef plain_exchange(Emitter *emitter, LLVMValueRef atomic)
     return LLVMBuildInsertValue(builder, pair, is_same, 1, "");
 }
 
-static void make_plain(Emitter *emitter, LLVMValueRef instruction)
+static void make_plain(Emitter *emitter, LLVMValueRef instruction, void *user)
 {
+    (void)user;
     LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
     bool is_load = opcode == LLVMLoad && LLVMGetOrdering(instruction) != LLVMAtomicOrderingNotAtomic;
     if ((!is_load && opcode != LLVMAtomicRMW && opcode != LLVMAtomicCmpXchg) ||
@@ -64,4 +65,4 @@ static void make_plain(Emitter *emitter, LLVMValueRef instruction)
     LLVMInstructionEraseFromParent(instruction);
 }
 
-void make_local_atomics_plain(Emitter *emitter) { visit_instructions(emitter, make_plain); }
+void make_local_atomics_plain(Emitter *emitter) { visit_instructions(emitter, make_plain, NULL); }
