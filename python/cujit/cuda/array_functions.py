@@ -98,7 +98,26 @@ def asarray(a: Any, dtype: DTypeLike | None = None) -> DeviceNDArray:
 
 
 def array(a: Any, dtype: DTypeLike | None = None) -> DeviceNDArray:
-    """A new device array with the elements."""
+    """A new device array with the elements.
+
+    Parameters
+    ----------
+    a : array_like, or an array of any library in a device's memory
+        Whose elements are wanted.
+    dtype : dtype_like, optional
+        Of the elements; theirs unless it is given.
+
+    Returns
+    -------
+    DeviceNDArray
+
+    Examples
+    --------
+    >>> from cujit.cuda import array_functions as xp
+    >>> known = xp.asarray([1, 2, 3])
+    >>> xp.array(known) is known, xp.array(known, np.float32).copy_to_host()
+    (False, array([1., 2., 3.], dtype=float32))
+    """
     if not is_cuda_array(a):
         return asarray(np.asarray(a, dtype))
     known = to_device(a)
@@ -106,7 +125,27 @@ def array(a: Any, dtype: DTypeLike | None = None) -> DeviceNDArray:
 
 
 def empty(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> DeviceNDArray:
-    """A device array, not initialized."""
+    """A device array, not initialized.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Elements along each axis.
+    dtype : dtype_like
+        Of the elements.
+    order : {"C", "F"}
+        How they lie in memory.
+
+    Returns
+    -------
+    DeviceNDArray
+
+    Examples
+    --------
+    >>> from cujit.cuda import array_functions as xp
+    >>> xp.empty((2, 3), np.int32, order="F").strides
+    (4, 8)
+    """
     return device_array(shape, dtype, order=order)
 
 
@@ -142,10 +181,12 @@ def zeros(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> Devi
 
     Parameters
     ----------
-    shape, order
-        As for full.
+    shape : int or tuple of int
+        Elements along each axis.
     dtype : dtype_like
         Of the elements.
+    order : {"C", "F"}
+        How they lie in memory.
 
     Returns
     -------
@@ -165,8 +206,12 @@ def ones(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> Devic
 
     Parameters
     ----------
-    shape, dtype, order
-        As for zeros.
+    shape : int or tuple of int
+        Elements along each axis.
+    dtype : dtype_like
+        Of the elements.
+    order : {"C", "F"}
+        How they lie in memory.
 
     Returns
     -------

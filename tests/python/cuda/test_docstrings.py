@@ -4,6 +4,7 @@ import inspect
 import pytest
 
 from cujit import cuda, guvectorize, vectorize
+from cujit.cuda import array_functions
 from cujit.cuda._array.array_methods import ArrayMethods
 from cujit.cuda._array.array_views import ArrayViews
 from cujit.cuda._dispatch.inspection import Inspection
@@ -46,6 +47,7 @@ def members():
     compile."""
     yield from {"jit": cuda.jit, "compile": cuda.compile, "compile_ptx": cuda.compile_ptx,
                 "vectorize": vectorize, "guvectorize": guvectorize}.items()
+    yield from {"array": array_functions.array, "empty": array_functions.empty}.items()
     for name in ("arange", "argsort", "asarray", "elementwise", "filter", "full", "fuse", "histogram", "map", "ones",
                  "reduce", "reduction", "scan", "segmented_reduce", "segmented_scan", "select", "sort", "sort_by",
                  "top_k", "unique", "zeros", "zip_with"):
