@@ -1,9 +1,11 @@
 /* What a warp's threads keep between their loops is memory of the function that runs them, 32 values beside each other. LLVM
  * makes vector registers of it where all that touches it loads or stores vectors at places that are known while compiling,
- * and then a sum that a warp carries through a loop is never stored. Two things would be in the way:
+ * and then a sum that a warp carries through a loop is never stored. Three things would be in the way:
  *
  * - A store that some threads make, `if lane >= step: value += other`, would be one of a vector under a mask, of which LLVM
  *   makes no register. So an iteration has each value in a variable, from its beginning to its end, where it is stored by all.
+ * - Where threads that end, or leave the value as it is, have no other part in it, LLVM would make of that and of what others
+ *   read from an array one load of either address, which no vector does. What such a loop only keeps is frozen.
  * - A loop that is not vectorized, with loops of a thread's own or what reports a failed check, touches one value after the
  *   other. It has copies of the slots, which are copied back behind it. */
 #include "codegen/host/regions/warp_slots.h"
@@ -21,6 +23,7 @@ struct WarpSlot {
     WarpSlot *next;
     const IrValue *slot;
     uint32_t count; /* of parts */
+    bool is_asked; /* the loop at hand looks at what is in it */
     LLVMTypeRef *types;
     LLVMValueRef *variables, *copies; /* NULL: not needed so far */
 };
@@ -62,11 +65,14 @@ static WarpSlot *known_slot(Emitter *emitter, WarpSlots *slots, const IrValue *s
     return *known;
 }
 
-static void use(Emitter *emitter, WarpSlots *slots, const IrValue *slot)
+static void use(Emitter *emitter, WarpSlots *slots, const IrValue *slot, bool is_asked)
 {
-    if (slot->op != IR_SLOT || slots->is_used[slot->id])
+    if (slot->op != IR_SLOT)
         return;
     WarpSlot *used = known_slot(emitter, slots, slot);
+    used->is_asked = is_asked || (slots->is_used[slot->id] && used->is_asked);
+    if (slots->is_used[slot->id])
+        return;
     slots->is_used[slot->id] = true;
     used->next = slots->used;
     slots->used = used;
@@ -100,7 +106,7 @@ static void look_at(Emitter *emitter, WarpSlots *slots, const IrValue *loop)
         for (const IrValue *value = body.blocks[i]->first; value; value = value->next) {
             slots->is_straight &= is_straight(value, loop->block);
             if (value->op == IR_SLOT_LOAD || value->op == IR_SLOT_STORE)
-                use(emitter, slots, value->operands[0]);
+                use(emitter, slots, value->operands[0], value->op == IR_SLOT_LOAD);
         }
 }
 
@@ -140,7 +146,7 @@ void warp_slots_begin(Emitter *emitter, WarpSlots *slots, const IrValue *loop)
     slots->is_straight = true;
     look_at(emitter, slots, loop);
     if (loop->operand_count)
-        use(emitter, slots, loop->operands[0]);
+        use(emitter, slots, loop->operands[0], true);
     for (WarpSlot *slot = slots->used; slot; slot = slot->next) {
         LLVMValueRef **memory = slots->is_straight ? &slot->variables : &slot->copies;
         if (!*memory)
@@ -149,9 +155,10 @@ void warp_slots_begin(Emitter *emitter, WarpSlots *slots, const IrValue *loop)
     copy_all(emitter, slots, false);
 }
 
-static void move(Emitter *emitter, LLVMTypeRef type, LLVMValueRef from, LLVMValueRef to)
+static void move(Emitter *emitter, LLVMTypeRef type, LLVMValueRef from, LLVMValueRef to, bool is_frozen)
 {
-    LLVMBuildStore(emitter->builder, LLVMBuildLoad2(emitter->builder, type, from, ""), to);
+    LLVMValueRef value = LLVMBuildLoad2(emitter->builder, type, from, "");
+    LLVMBuildStore(emitter->builder, is_frozen ? LLVMBuildFreeze(emitter->builder, value, "") : value, to);
 }
 
 void warp_slots_open(Emitter *emitter, const WarpSlots *slots, LLVMValueRef lane)
@@ -159,7 +166,7 @@ void warp_slots_open(Emitter *emitter, const WarpSlots *slots, LLVMValueRef lane
     for (const WarpSlot *slot = slots->used; slot && slots->is_straight; slot = slot->next)
         for (uint32_t i = 0; i < slot->count; i++)
             move(emitter, slot->types[i], item(emitter, slot->types[i], emitter->parts[slot->slot->id][i], lane),
-                 slot->variables[i]);
+                 slot->variables[i], !slot->is_asked);
 }
 
 void warp_slots_close(Emitter *emitter, const WarpSlots *slots, LLVMValueRef lane)
@@ -167,7 +174,7 @@ void warp_slots_close(Emitter *emitter, const WarpSlots *slots, LLVMValueRef lan
     for (const WarpSlot *slot = slots->used; slot && slots->is_straight; slot = slot->next)
         for (uint32_t i = 0; i < slot->count; i++)
             move(emitter, slot->types[i], slot->variables[i],
-                 item(emitter, slot->types[i], emitter->parts[slot->slot->id][i], lane));
+                 item(emitter, slot->types[i], emitter->parts[slot->slot->id][i], lane), false);
 }
 
 void warp_slots_end(Emitter *emitter, const WarpSlots *slots) { copy_all(emitter, slots, true); }

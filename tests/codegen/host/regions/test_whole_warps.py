@@ -375,3 +375,18 @@ def test_random_programs(seed):
     want = results(program, {"opt": 0}, block, seed)
     for mine, theirs in zip(got[:2], want[:2], strict=True):
         np.testing.assert_array_equal(mine, theirs, "\n".join(program.lines))
+
+
+def test_what_threads_that_end_keep_is_no_address(has_masks):
+    """A load in front of which some threads end is one of a vector under a mask."""
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i >= x.size:
+            return
+        value = x[i]
+        for k in range(5):
+            value += cuda.shfl_xor_sync(FULL, value, 1 << k)
+        out[i] = value
+
+    text = cuda.jit(kernel).inspect_llvm((float32[::1], float32[::1]))
+    assert not re.search(r"select i1 [^,]*, ptr", text) and (not has_masks or "llvm.masked.load" in text)
