@@ -9,7 +9,9 @@
  * operands: where the result fits, or where nobody asks for more of it, the operands may be anything. Of all else
  * (quotients, comparisons, minima, indices from the end) the operands have to fit as well. What fits is a signed number of
  * 32 bits or an unsigned one. An index of an access fits because there is an element: of table[left[i] + j], whose sum has 33
- * bits, nobody asks for more than 32 where the table has fewer than 2^31 elements.
+ * bits, nobody asks for more than 32 where the table has fewer than 2^31 elements. A shuffle hands on bits: where nobody asks
+ * for more than the lowest 32 of them, the warp exchanges no more. Lanes may meet in shuffles that stand in different places:
+ * all of the module of one kind have 32 bits, or none.
  *
  * What all launches have in common is seldom enough: i = blockIdx.x * blockDim.x + threadIdx.x may need 41 bits. Most
  * kernels are made for launches within limits, which a plan tests; a launch beyond them has a kernel of its own. */
@@ -31,7 +33,9 @@ typedef struct Narrowing {
     const Ranges *ranges;
     const LaunchRange *found; /* by node */
     const bool *of_memory; /* by node: the range is that of what was written, and there may be something else */
+    bool *wide_shuffles; /* the module's, by IntrinsicId: somebody uses more of one than the lowest 32 bits */
     IrFunc *function;
+    const IrGraph *graph;
     Arena *arena;
     uint32_t count; /* of the function's values at first; by their ids: */
     Facts *facts;
@@ -57,7 +61,15 @@ typedef enum Family {
     DIVISION,
     COMPARISON,
     TO_FLOAT,
+    SHUFFLED, /* the result's bits are another lane's */
 } Family;
+
+enum { SHUFFLED_OPERAND = 1 };
+
+static Family family_of_call(const IrValue *value)
+{
+    return intrinsic_info[value->intrinsic].family == FAMILY_SHUFFLE && is_wide(value->type) ? SHUFFLED : OTHER;
+}
 
 static Family family_of(const IrValue *value)
 {
@@ -87,6 +99,7 @@ static Family family_of(const IrValue *value)
     case IR_LE:
     case IR_GT:
     case IR_GE: return is_wide(value->operands[0]->type) ? COMPARISON : OTHER;
+    case IR_INTRINSIC: return family_of_call(value);
     case IR_CONVERT:
         return value->type->kind == TYPE_FLOAT && value->type->size >= 4 && is_wide(value->operands[0]->type) ? TO_FLOAT
                                                                                                               : OTHER;
@@ -154,6 +167,7 @@ static Width width_of(const Narrowing *n, const IrValue *value)
         return operands_fit(n, value, SIGNED) && fits(n, facts->result, SIGNED) ? SIGNED : WIDE;
     case COMPARISON:
     case TO_FLOAT: return operands_fit(n, value, SIGNED) ? SIGNED : operands_fit(n, value, UNSIGNED) ? UNSIGNED : WIDE;
+    case SHUFFLED: return n->is_asked[value->id] ? WIDE : UNSIGNED;
     case OTHER: break;
     }
     return WIDE;
@@ -204,7 +218,8 @@ static bool asks_for_little(const Narrowing *n, const IrValue *user, uint32_t op
         return true;
     bool hands_on = (user->op == IR_CONVERT || user->op == IR_BITCAST) && is_wide(user->type);
     Family family = hands_on ? RING : family_of(user);
-    return (family == RING || family == SHIFTED_UP) && !n->is_asked[user->id];
+    bool takes_as_much = family == RING || family == SHIFTED_UP || (family == SHUFFLED && operand == SHUFFLED_OPERAND);
+    return takes_as_much && !n->is_asked[user->id];
 }
 
 /* Whether the operand is an index of an access on the axis that it counts from the end of. */
@@ -229,9 +244,18 @@ static void find_indices(Narrowing *n, const IrGraph *graph)
                     n->is_index[value->operands[k]->id] = false;
 }
 
+/* Whether the shuffle has to be as wide as another one of its kind. */
+static bool ask_shuffle(Narrowing *n, const IrValue *shuffle)
+{
+    bool *is_kind_wide = &n->wide_shuffles[shuffle->intrinsic], *is_asked = &n->is_asked[shuffle->id];
+    bool is_new = *is_kind_wide != *is_asked;
+    *is_kind_wide = *is_asked = *is_kind_wide || *is_asked;
+    return is_new;
+}
+
 static bool ask(Narrowing *n, const IrValue *user)
 {
-    bool is_new = false;
+    bool is_new = family_of(user) == SHUFFLED && ask_shuffle(n, user);
     for (uint32_t i = 0; i < user->operand_count; i++) {
         const IrValue *operand = user->operands[i];
         if (!is_wide(operand->type) || n->is_asked[operand->id] || asks_for_little(n, user, i))
@@ -241,20 +265,30 @@ static bool ask(Narrowing *n, const IrValue *user)
     return is_new;
 }
 
+static bool has_unreached(const IrGraph *graph) { return graph->count != graph->function->block_count; }
+
+static bool ask_all(Narrowing *n)
+{
+    bool is_new = false;
+    for (uint32_t i = n->graph->count; i-- > 0 && !has_unreached(n->graph);) /* simplify_blocks() leaves none */
+        for (const IrValue *value = n->graph->order[i]->first; value; value = value->next)
+            is_new |= ask(n, value);
+    return is_new;
+}
+
 /* Of values that only go round in loops among themselves nobody asks. */
-static void find_asked(Narrowing *n, const IrGraph *graph)
+static void find_asked(Narrowing *all, uint32_t count)
 {
     enum { MOST_ROUNDS = 16 };
     bool is_new = true;
-    int rounds = 0;
-    for (; is_new && rounds < MOST_ROUNDS; rounds++) {
+    for (int rounds = 0; is_new && rounds < MOST_ROUNDS; rounds++) {
         is_new = false;
-        for (uint32_t i = graph->count; i-- > 0;)
-            for (const IrValue *value = graph->order[i]->first; value; value = value->next)
-                is_new |= ask(n, value);
+        for (uint32_t i = 0; i < count; i++)
+            is_new |= ask_all(&all[i]);
     }
-    for (uint32_t i = 0; is_new && i < n->count; i++)
-        n->is_asked[i] = true;
+    for (uint32_t i = 0; is_new && i < count; i++)
+        for (uint32_t k = 0; k < all[i].count; k++)
+            all[i].is_asked[k] = true;
 }
 
 /* --- the values again --------------------------------------------------------------------------------------------------- */
@@ -333,13 +367,13 @@ static void become_conversion(IrValue *value, IrValue *of)
 
 static void narrow_value(Narrowing *n, IrBlock *block, IrValue *value, Width width)
 {
-    IrValue *operands[3];
-    uint32_t first = value->op == IR_SELECT ? 1 : 0;
-    assert(value->operand_count <= 3);
-    operands[0] = value->operands[0];
-    for (uint32_t i = first; i < value->operand_count; i++)
-        operands[i] = narrowed(n, block, value->operands[i], type_of(width), &value->pos);
+    IrValue *operands[4];
     Family family = family_of(value);
+    assert(value->operand_count <= sizeof operands / sizeof operands[0]);
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        bool stays = family == SHUFFLED ? i != SHUFFLED_OPERAND : value->op == IR_SELECT && i == 0;
+        operands[i] = stays ? value->operands[i] : narrowed(n, block, value->operands[i], type_of(width), &value->pos);
+    }
     if (family == COMPARISON || family == TO_FLOAT) {
         for (uint32_t i = 0; i < value->operand_count; i++)
             value->operands[i] = operands[i];
@@ -347,6 +381,8 @@ static void narrow_value(Narrowing *n, IrBlock *block, IrValue *value, Width wid
     }
     IrValue *made = ir_append(block, value->op, type_of(width), &value->pos, value->operand_count, operands);
     made->hint = is_exact(n, value, width) ? IR_EXACT : IR_MAY_WRAP;
+    if (family == SHUFFLED)
+        made->intrinsic = value->intrinsic;
     made->non_negative = value->non_negative;
     n->narrow[value->id] = made;
     become_conversion(value, made);
@@ -446,15 +482,11 @@ static void finish_phi(Narrowing *n, const IrGraph *graph, IrValue *phi)
     }
 }
 
-static bool has_unreached(const IrGraph *graph) { return graph->count != graph->function->block_count; }
-
 static void narrow_function(Narrowing *n)
 {
-    const IrGraph *graph = ir_graph(n->function, n->arena);
-    if (has_unreached(graph)) /* simplify_blocks() leaves none */
+    const IrGraph *graph = n->graph;
+    if (has_unreached(graph))
         return;
-    find_indices(n, graph);
-    find_asked(n, graph);
     for (uint32_t i = 0; i < graph->count; i++)
         rewrite_block(n, graph->order[i]);
     for (uint32_t i = 0; i < graph->count; i++)
@@ -468,11 +500,13 @@ static void narrow_function(Narrowing *n)
 
 static const RangeLimits limits = {LAUNCH_LIMIT_EXTENT, LAUNCH_LIMIT_BLOCKS};
 
-static Narrowing begin(IrFunc *function, Ranges *ranges, Arena *arena)
+static Narrowing begin(IrFunc *function, Ranges *ranges, bool *wide_shuffles, Arena *arena)
 {
     uint32_t count = function->value_count;
     Narrowing n = {.ranges = ranges,
+                   .wide_shuffles = wide_shuffles,
                    .function = function,
+                   .graph = ir_graph(function, arena),
                    .arena = arena,
                    .count = count,
                    .facts = ARENA_ARRAY(arena, Facts, count),
@@ -481,6 +515,7 @@ static Narrowing begin(IrFunc *function, Ranges *ranges, Arena *arena)
                    .narrow = ARENA_ARRAY(arena, IrValue *, count),
                    .same = ARENA_ARRAY(arena, IrValue *, count),
                    .before_end = ARENA_ARRAY(arena, IrValue *, function->block_count)};
+    find_indices(&n, n.graph);
     find_facts(&n, ranges);
     return n;
 }
@@ -495,10 +530,11 @@ void narrow_integers(IrModule *module)
     const RangeLimits *within = module->first->is_limited ? &limits : NULL;
     ranges_find_contents(ranges, within);
     Narrowing *all = ARENA_ARRAY(arena, Narrowing, module->function_count);
+    bool *wide_shuffles = ARENA_ARRAY(arena, bool, INTRINSIC_COUNT);
     uint32_t count = 0;
     for (IrFunc *function = module->first; function; function = function->next)
         if (!function->lacks_body && !function->assembly)
-            all[count++] = begin(function, ranges, arena);
+            all[count++] = begin(function, ranges, wide_shuffles, arena);
     LaunchRange *found = ARENA_ARRAY(arena, LaunchRange, ranges->count);
     launch_ranges(ranges->nodes, ranges->count, within, found);
     const bool *of_memory = ranges_of_memory(ranges, arena);
@@ -506,7 +542,9 @@ void narrow_integers(IrModule *module)
     for (uint32_t i = 0; i < count; i++) {
         all[i].found = found;
         all[i].of_memory = of_memory;
-        narrow_function(&all[i]);
     }
+    find_asked(all, count);
+    for (uint32_t i = 0; i < count; i++)
+        narrow_function(&all[i]);
     arena_destroy(arena);
 }

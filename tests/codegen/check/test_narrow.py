@@ -356,3 +356,17 @@ def test_what_is_written_is_read_behind_a_barrier():
         y[t] += x[31 - t] + y[31 - t]
 
     assert ptx_of(swap, float32[::1], float32[::1]).count("ld.global") == 6
+
+
+def test_shuffles_hand_on_as_many_bits_as_are_asked_for():
+    def scan(x, out):
+        i = cuda.grid(1)
+        value = x[i]
+        for k in range(5):
+            before = cuda.shfl_up_sync(0xFFFFFFFF, value, 1 << k)
+            if i % 32 >= 1 << k:
+                value += before
+        out[i] = value
+
+    counts = [ptx_of(scan, int32[::1], result[::1]).count("shfl.sync.up") for result in (int32, int64)]
+    assert counts == [5, 10]

@@ -69,3 +69,52 @@ def test_tests_in_32_bits_bound_loops_over_threads():
     assert x[0] == 255 * 128
     text = kernel.inspect("region_bounds", next(iter(kernel.signatures)))
     assert re.search(r"%\d+: i32 = phi", text) and len(re.findall("branch !in", text)) == 2
+
+
+FULL = 0xFFFFFFFF
+
+
+def warp_scan(x, out):
+    i = cuda.grid(1)
+    value = x[i]
+    step = 1
+    while step < 32:
+        before = cuda.shfl_up_sync(FULL, value, step)
+        if i % 32 >= step:
+            value += before
+        step *= 2
+    out[i] = value
+
+
+def test_shuffles_of_what_is_stored_in_32_bits():
+    kernel = cuda.jit(warp_scan)
+    x = np.random.default_rng(1).integers(-2**31, 2**31, 256).astype(np.int32)
+    out = np.zeros_like(x)
+    kernel[4, 64](x, out)
+    np.testing.assert_array_equal(out, np.cumsum(x.reshape(-1, 32), 1, dtype=np.int32).reshape(-1))
+    assert "u32 = cuda.shfl_up_sync" in kernel.inspect("int32", kernel.signatures[0])
+    text = kernel.inspect_llvm(kernel.signatures[0])
+    assert re.search(r"shufflevector <32 x i32>", text) and not re.search(r"(shufflevector|phi) <32 x i64>", text)
+
+
+@pytest.mark.parametrize("other", [False, True], ids=["asked by this one", "asked by one that lanes may meet there"])
+def test_shuffles_of_more_than_32_bits(other):
+    def kernel(x, out):
+        i = cuda.grid(1)
+        value = np.int64(x[i]) << 20
+        if other and i % 2:
+            low = cuda.shfl_xor_sync(FULL, value, 1)
+            out[i] = np.int32(low)
+        else:
+            out[i] = cuda.shfl_xor_sync(FULL, value, 1)
+
+    compiled = cuda.jit(kernel)
+    x = np.random.default_rng(1).integers(-2**31, 2**31, 64).astype(np.int32)
+    out = np.zeros(64, np.int64)
+    compiled[1, 64](x, out)
+    want = x.astype(np.int64).reshape(-1, 2)[:, ::-1].reshape(-1) << 20
+    if other:
+        want[1::2] = want[1::2].astype(np.int32)
+    np.testing.assert_array_equal(out, want)
+    text = compiled.inspect("int32", compiled.signatures[0])
+    assert "i64 = cuda.shfl_xor_sync" in text and "32 = cuda.shfl_xor_sync" not in text
