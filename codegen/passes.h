@@ -42,6 +42,8 @@ void mark_private_atomics(IrModule *module);
 /* regions/form_regions.c: makes of a kernel whose threads meet a function that runs all threads of a block, where every
  * collective is reached by all of them together; leaves others as they are. */
 void form_parallel_regions(IrModule *module);
+/* passes/all_go_on.c: makes two forms of what comes behind an end of some threads, one for blocks of which none has ended. */
+void split_where_all_go_on(IrModule *module);
 /* passes/row_borders.c: makes loops of their own over threads for which an index is neither clamped nor wrapped. */
 void split_row_borders(IrModule *module);
 /* regions/common_sums.c: makes sums in a variable that all threads of a region add to one element of shared memory. */
