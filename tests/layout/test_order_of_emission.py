@@ -13,7 +13,7 @@ DEFINITION = re.compile(r"^(?!typedef|extern|#|enum|struct\s+\w+\s*\{)[A-Za-z][\
                         re.MULTILINE)
 CALL = re.compile(r"\b([A-Za-z_]\w*)\(")
 # What is in front of a list: `=`, the type of a compound literal, another list's beginning or its last item.
-LIST = re.compile(r"(?:=|(?:[=(,{?:&]|\breturn)\s*\((?:const )?\w[\w ]*\**(?:\[\w*\])?\)|[{,])\s*(?=\{)")
+LIST = re.compile(r"(?:=|(?:[=(,{?:&]|\breturn)\s*\((?:const )?\w[\w ]*\**(?:const)?(?:\[\w*\])?\)|[{,])\s*(?=\{)")
 NO_CALLS = {"if", "while", "for", "switch", "return", "sizeof"}
 
 
@@ -79,6 +79,10 @@ def emitting(room):
 
 def unordered(path, room):
     text, emits = without_texts(code_of(path)), emitting(room)
+    yield from unordered_in(text, path, emits)
+
+
+def unordered_in(text, path, emits):
     starts = [match.end() - 1 for match in CALL.finditer(text) if match[1] not in NO_CALLS]
     for start in [*starts, *(match.end() for match in LIST.finditer(text))]:
         emit = [item for item in items_of(text, start) if any(emits(path, name) for name in names_called(item))]
@@ -91,3 +95,23 @@ def unordered(path, room):
 def test_one_item_emits(room):
     wrong = [line for path in sources(room) if path.endswith(".c") for line in unordered(path, room)]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("code, is_wrong", [
+    ("f(ir_jump(a), ir_jump(b));", True),
+    ("f(a, ir_jump(b));", False),
+    ("Pair p = {ir_jump(a), ir_jump(b)};", True),
+    ("Pair p = {.first = ir_jump(a), .second = b};", False),
+    ("Pair p[2] = {[0] = {ir_jump(a), 1}, [1] = {ir_jump(b), 2}};", True),
+    ("Pair p[2] = {{{1, ir_jump(a)}, {2, ir_jump(b)}}, {{0}}};", True),
+    ("return (Pair){a, {b, (Pair){ir_jump(a), ir_jump(b)}}};", True),
+    ("f((IrValue *[]){ir_jump(a), ir_jump(b)});", True),
+    ("f((IrValue *const[]){ir_jump(a), ir_jump(b)});", True),
+    ("f((const IrValue *const[2]){ir_jump(a), ir_jump(b)});", True),
+    ("x = ok && (Pair){ir_jump(a), ir_jump(b)}.first;", True),
+    ("IrValue *a = ir_jump(b), *c = ir_jump(d);", False),
+])
+def test_what_is_found(code, is_wrong):
+    """Lists in lists, too; the declarations of one line are made in their order."""
+    found = list(unordered_in(f"static void g(void)\n{{\n    {code}\n}}\n", "", lambda _, name: name == "ir_jump"))
+    assert bool(found) == is_wrong
