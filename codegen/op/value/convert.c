@@ -17,27 +17,26 @@ static LLVMValueRef to_bool(Emitter *emitter, const Type *from, const LLVMValueR
     return LLVMBuildOr(emitter->builder, result, LLVMBuildFCmp(emitter->builder, LLVMRealUNE, in[1], zero, ""), "");
 }
 
-/* What is outside of the integers, and NaN, is converted as 0 and chosen behind it. */
+/* What is below the integers, and NaN, is converted as the least of them, which processors have one instruction for. What is
+ * above is converted to whatever, and chosen behind it, as 0 is for NaN where the least integer is another one. */
 static LLVMValueRef convert_by_tests(Emitter *emitter, const Type *to, LLVMValueRef in)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef floats = LLVMTypeOf(in), integers = part_type(emitter, to);
     bool is_signed = to->kind == TYPE_INT;
-    unsigned bits = type_bits(to);
-    uint64_t half = UINT64_C(1) << (bits - 1);
+    uint64_t half = UINT64_C(1) << (type_bits(to) - 1);
     LLVMValueRef low = LLVMConstReal(floats, is_signed ? -(double)half : 0);
     LLVMValueRef high = LLVMConstReal(floats, is_signed ? (double)half : 2 * (double)half);
-    LLVMValueRef is_low = LLVMBuildFCmp(builder, LLVMRealOLT, in, low, "");
-    LLVMValueRef is_high = LLVMBuildFCmp(builder, LLVMRealOGE, in, high, "");
-    LLVMValueRef is_inside = LLVMBuildFCmp(builder, LLVMRealOGE, in, low, "");
-    is_inside = LLVMBuildAnd(builder, is_inside, LLVMBuildFCmp(builder, LLVMRealOLT, in, high, ""), "");
-    LLVMValueRef inside = LLVMBuildSelect(builder, is_inside, in, LLVMConstNull(floats), "");
-    LLVMValueRef result =
-        is_signed ? LLVMBuildFPToSI(builder, inside, integers, "") : LLVMBuildFPToUI(builder, inside, integers, "");
-    LLVMValueRef least = LLVMConstInt(integers, is_signed ? half : 0, false);
     LLVMValueRef most = LLVMConstInt(integers, is_signed ? half - 1 : half - 1 + half, false);
-    result = LLVMBuildSelect(builder, is_low, least, result, "");
-    return LLVMBuildSelect(builder, is_high, most, result, "");
+    LLVMValueRef is_above_low = LLVMBuildFCmp(builder, LLVMRealOGT, in, low, "");
+    LLVMValueRef from = LLVMBuildSelect(builder, is_above_low, in, low, "");
+    LLVMValueRef result =
+        is_signed ? LLVMBuildFPToSI(builder, from, integers, "") : LLVMBuildFPToUI(builder, from, integers, "");
+    result = LLVMBuildSelect(builder, LLVMBuildFCmp(builder, LLVMRealOGE, in, high, ""), most, result, "");
+    if (!is_signed)
+        return result;
+    LLVMValueRef is_nan = LLVMBuildFCmp(builder, LLVMRealUNO, in, LLVMConstNull(floats), "");
+    return LLVMBuildSelect(builder, is_nan, LLVMConstNull(integers), result, "");
 }
 
 /* float16 is rounded to the nearest integer, as numba does with the GPU's instruction for it; others are truncated. */

@@ -55,3 +55,4 @@ def test_is_vectorized(to):
     kernel = cuda.jit(converter(to))
     kernel[1, 64](np.zeros(64, np.float32), np.zeros(64, to))
     assert re.search(r"fpto[su]i <\d+ x float>", next(iter(kernel.inspect_llvm().values())))
+    assert "maxps" in kernel.inspect_asm(kernel.signatures[0]), "what is too small is not kept away by one instruction"
