@@ -429,10 +429,13 @@ static bool find_borders(Search *search)
     return read_body(search);
 }
 
-bool has_row_borders(const IrFunc *kernel, Arena *arena)
+/* Of a kernel without loops over threads. */
+static bool has_borders(IrFunc *kernel)
 {
-    Search search = {.function = (IrFunc *)kernel, .arena = arena};
-    return find_borders(&search);
+    Search search = {.function = kernel, .arena = arena_create()};
+    bool found = find_borders(&search);
+    arena_destroy(search.arena);
+    return found;
 }
 
 /* --- which threads are away from the borders ------------------------------------------------------------------------------------ */
@@ -711,9 +714,11 @@ void split_row_borders(IrModule *module)
 {
     IrBlock *loops[MOST_SPLIT];
     uint32_t count = 0;
-    IrFunc *kernel = module->first;
-    if (!kernel->is_kernel || kernel->by_warps)
+    if (!module->first->is_kernel || module->first->by_warps)
         return;
+    if (!has_thread_loops(module->first) && has_borders(module->first))
+        form_for_borders(module);
+    IrFunc *kernel = module->first;
     for (IrBlock *block = kernel->first; block && count < MOST_SPLIT; block = block->next)
         if (is_plain_loop(block))
             loops[count++] = block;

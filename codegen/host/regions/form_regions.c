@@ -412,7 +412,7 @@ static bool asks_for_rows(const IrFunc *kernel)
 
 /* The ways to have loops over threads without need, the first one that gains is taken. */
 typedef struct Way {
-    bool has_loops_around, by_rows, shares_loads;
+    bool has_loops_around, by_rows, shares_loads, has_borders;
 } Way;
 
 static const Way ways[] = {
@@ -431,8 +431,8 @@ static bool form_by(const Way *way, IrModule *module, bool raises, LoopPlaces *p
     if (!find_regions(raises, arena, &regions) || !are_shared_loads_right(&regions, arena))
         return false;
     choose_tested_regions(&regions, unrolled_headers(places, arena), arena);
-    bool gains = way->has_loops_around ? gains_by_places(places, &regions, arena)
-                                       : gains_by_tests(&regions) || has_row_borders(module->first, arena);
+    bool gains =
+        way->has_loops_around ? gains_by_places(places, &regions, arena) : way->has_borders || gains_by_tests(&regions);
     if (!gains || bytes_kept(&regions) > MOST_CACHED)
         return false;
     rebuild(module, &regions, places, ARENA_ARRAY(arena, bool, module->function_count), arena);
@@ -440,17 +440,17 @@ static bool form_by(const Way *way, IrModule *module, bool raises, LoopPlaces *p
 }
 
 /* Where they do not, loops that they run alike may go around them, and checks be made beforehand. */
-static void form_around_threads(IrModule *module, const bool *raises, Arena *arena)
+static void form_around_threads(IrModule *module, const bool *raises, const Way *tried, size_t count, Arena *arena)
 {
     LoopPlaces places;
     if (calls_memory_giver(module, arena) || !place_loops(module, arena, &places))
         return;
-    for (uint32_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        if (ways[i].has_loops_around && !has_loops_around(&places))
+    for (size_t i = 0; i < count; i++) {
+        if (tried[i].has_loops_around && !has_loops_around(&places))
             continue;
-        if (!ways[i].has_loops_around)
+        if (!tried[i].has_loops_around)
             keep_loops_inside(&places);
-        if (form_by(&ways[i], module, raises[0], &places, arena))
+        if (form_by(&tried[i], module, raises[0], &places, arena))
             return;
     }
 }
@@ -468,8 +468,20 @@ void form_parallel_regions(IrModule *module)
     if (effects & WAITS)
         form_where_threads_meet(module, raises, arena);
     else
-        form_around_threads(module, raises, arena);
+        form_around_threads(module, raises, ways, sizeof ways / sizeof *ways, arena);
     if (by_warps && module->first == kernel)
         kernel->by_warps = false;
+    arena_destroy(arena);
+}
+
+void form_for_borders(IrModule *module)
+{
+    static const Way way = {.has_borders = true};
+    if (ir_module_effects(module) & (WAITS | EFFECT_WATCHED))
+        return;
+    Arena *arena = arena_create();
+    bool *raises = ARENA_ARRAY(arena, bool, module->function_count);
+    ir_raising_functions(module, raises);
+    form_around_threads(module, raises, &way, 1, arena);
     arena_destroy(arena);
 }

@@ -123,8 +123,9 @@ bool are_shared_loads_right(const Regions *regions, Arena *arena);
 bool is_condition_of_check(const IrValue *value);
 /* The piece behind the last marked test at the kernel's beginning; NO_PIECE: there is none. */
 uint32_t piece_behind_bounds(const Regions *regions);
-/* passes/row_borders.c: whether threads ask for an array's borders along the rows, of a kernel before it has regions. */
-bool has_row_borders(const IrFunc *kernel, Arena *arena);
+/* form_regions.c: makes a loop over the threads of a kernel whose threads do not meet, for those at an array's borders to get
+ * one of their own. */
+void form_for_borders(IrModule *module);
 /* tested_regions.c: marks regions that can be one loop that asks whether a check fails, and one without checks. unrolled: by
  * IrBlock.id, headers of loops to write out inside of a region. */
 void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena);

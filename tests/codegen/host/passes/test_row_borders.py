@@ -141,6 +141,14 @@ def test_borders_have_a_loop(function):
     assert loops_of(function, A, A, int32) >= 2
 
 
+@pytest.mark.parametrize("function", [periodic, chosen, up_to_a_number], ids=lambda function: function.__name__)
+def test_loops_are_made_where_borders_get_one(function):
+    """Without optimization they do not, and nothing else makes a loop over threads of these."""
+    for opt, has_loops in ((True, True), (False, False)):
+        text = cuda.jit(function, opt=opt).inspect("region_bounds", (A, A, int32))
+        assert ("thread_loop" in text) == has_loops
+
+
 def test_the_ends_of_a_row_may_be_most_of_it():
     """Where the shorter array ends nearly all threads are behind the border."""
     def joined(x, y, out):
