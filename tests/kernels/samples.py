@@ -323,6 +323,7 @@ PASS_SAMPLES = {
     "private": (bins, "void(uint8[::1], int32[::1])"),
     "bounds": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
     "regions": (tree_sum, "void(float32[::1], float32[::1])"),
+    "all_go_on": (tree_sum, "void(float32[::1], float32[::1])"),
     "common": (block_bins, "void(uint8[::1], int64[::1])"),
     "warps": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
     "distances": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
