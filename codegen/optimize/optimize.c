@@ -5,6 +5,7 @@
 #include "codegen/host/llvm_fault.h"
 #include "codegen/nvptx/float_to_integer.h"
 #include "codegen/nvptx/memory/local_atomic.h"
+#include "codegen/nvptx/memory/row_address.h"
 #include "codegen/nvptx/ptxas_fault.h"
 #include "codegen/nvptx/wide_word.h"
 #include "codegen/optimize/division.h"
@@ -145,6 +146,8 @@ bool optimize_module(Emitter *emitter)
         ptxas_avoid_faults(emitter);
         make_loops_plain(emitter);
         keep_product_chains(emitter);
+        if (!(changes & PIPELINE_LINEAR))
+            share_row_addresses(emitter);
     }
     keep_divisions_where_they_are(emitter);
     if (changes & PIPELINE_LINEAR)

@@ -5,10 +5,12 @@
  *     ld.param.b64 %rd1, [n];  shl.b64 %rd2, %rd1, 2;           ld.param.b32 %r1, [n];  mul.wide.u32 %rd2, %r1, 4;
  *     add.s64 %rd4, %rd3, %rd2;                          ->     add.s64 %rd4, %rd3, %rd2;
  *
- * In launches within the limits, whose extents are below 2^31. */
+ * So does a row's place. In launches within the limits, whose extents are below 2^31. */
 #include "codegen/nvptx/memory/extent_word.h"
 
+#include "codegen/emit_tools.h"
 #include "codegen/nvptx/inline_ptx.h"
+#include "codegen/nvptx/memory/row_address.h"
 
 enum { MOST_FIELDS = 128 }; /* of the kernel's parameters that are looked at */
 
@@ -37,6 +39,12 @@ static bool is_word(LLVMValueRef value)
     return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) <= UINT32_MAX;
 }
 
+static bool is_negative_word(LLVMValueRef value)
+{
+    return LLVMIsAConstantInt(value) && LLVMConstIntGetSExtValue(value) < 0 &&
+           LLVMConstIntGetSExtValue(value) >= INT32_MIN;
+}
+
 /* A product of an extent with a number, or with an extent, in 64 bits. */
 static bool is_product(const Words *words, LLVMValueRef value)
 {
@@ -46,7 +54,8 @@ static bool is_product(const Words *words, LLVMValueRef value)
     LLVMValueRef a = LLVMGetOperand(value, 0), b = LLVMGetOperand(value, 1);
     if (!is_extent(words, a))
         return false;
-    return opcode == LLVMMul ? is_word(b) || is_extent(words, b) : is_word(b) && LLVMConstIntGetZExtValue(b) < 32;
+    return opcode == LLVMMul ? is_word(b) || is_negative_word(b) || is_extent(words, b)
+                             : is_word(b) && LLVMConstIntGetZExtValue(b) < 32;
 }
 
 /* At the head of the kernel. The code generator would take the word and the extent for one again. */
@@ -61,6 +70,17 @@ static LLVMValueRef word_of(Words *words, LLVMValueRef extent)
     return *made = opaque_copy(words->emitter, word);
 }
 
+/* Of a negative number the sign goes to the word: the code generator would make a difference of the product. */
+static void take_sign(Words *words, LLVMValueRef product, LLVMValueRef *word)
+{
+    LLVMValueRef number = LLVMGetOperand(product, 1);
+    if (!is_negative_word(number))
+        return;
+    LLVMPositionBuilderBefore(words->emitter->builder, LLVMGetNextInstruction(*word));
+    *word = LLVMBuildNeg(words->emitter->builder, *word, "");
+    LLVMSetOperand(product, 1, const_i64(words->emitter, -LLVMConstIntGetSExtValue(number)));
+}
+
 /* The code generator looks for what makes a word wide in the block of the product. */
 static void multiply_words(Words *words, LLVMValueRef product)
 {
@@ -69,10 +89,32 @@ static void multiply_words(Words *words, LLVMValueRef product)
         LLVMValueRef operand = LLVMGetOperand(product, i);
         if (!is_extent(words, operand))
             continue;
-        LLVMValueRef word = word_of(words, operand);
+        LLVMValueRef word = word_of(words, operand), positive = word;
+        take_sign(words, product, &word);
         LLVMPositionBuilderBefore(builder, product);
-        LLVMSetOperand(product, i, LLVMBuildZExt(builder, word, words->emitter->i64, ""));
+        LLVMSetOperand(product, i,
+                       (word == positive ? LLVMBuildZExt : LLVMBuildSExt)(builder, word, words->emitter->i64, ""));
     }
+}
+
+/* The bytes of a row are a word, too, and how many are before it a product of words. */
+static void add_rows(Words *words, LLVMValueRef address)
+{
+    LLVMBuilderRef builder = words->emitter->builder;
+    LLVMTypeRef i32 = words->emitter->i32, i64 = words->emitter->i64;
+    LLVMValueRef row, extent;
+    if (!is_rows_further(words->emitter, address, &row, &extent) || !is_extent(words, extent))
+        return;
+    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(words->emitter->llvm_module);
+    uint64_t size = LLVMABISizeOfType(layout, LLVMGetGEPSourceElementType(address));
+    LLVMValueRef word = word_of(words, extent);
+    LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(word));
+    LLVMValueRef bytes = LLVMBuildMul(builder, word, LLVMConstInt(i32, size, false), "");
+    LLVMPositionBuilderBefore(builder, address);
+    bytes = LLVMBuildZExt(builder, bytes, i64, "");
+    LLVMValueRef before = LLVMBuildMul(builder, LLVMBuildZExt(builder, row, i64, ""), bytes, "");
+    LLVMValueRef place = LLVMBuildGEP2(builder, words->emitter->i8, LLVMGetOperand(address, 0), &before, 1, "");
+    LLVMReplaceAllUsesWith(address, place);
 }
 
 void multiply_extents_as_words(Emitter *emitter, LLVMValueRef function)
@@ -84,4 +126,6 @@ void multiply_extents_as_words(Emitter *emitter, LLVMValueRef function)
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
             if (is_product(&words, each))
                 multiply_words(&words, each);
+            else if (LLVMIsAGetElementPtrInst(each))
+                add_rows(&words, each);
 }

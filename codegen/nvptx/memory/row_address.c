@@ -1,0 +1,406 @@
+/* Addresses in arrays of more than one axis. LLVM makes each of its own index, two instructions: a product and a sum of
+ * words, and the sum of the array's address and the wide product of the index with the size. Where several accesses have the
+ * row, or the column, the address of that is made once, and each access is one instruction:
+ *
+ *     i1 = row * width + column1     mad.lo.u32            r = a + 4 * width * row     mad.wide.u32
+ *     a1 = a + 4 * i1                mad.wide.u32    ->    a1 = r + 4 * column1        mad.wide.u32
+ *     i2 = row * width + column2     mad.lo.u32            a2 = r + 4 * column2        mad.wide.u32
+ *     a2 = a + 4 * i2                mad.wide.u32
+ *
+ * A part that does not change in a loop comes in front of it. */
+#include "codegen/nvptx/memory/row_address.h"
+
+#include "codegen/emit_tools.h"
+
+enum {
+    MOST_ACCESSES = 256, /* of a block: each is compared with all */
+    MOST_ROWS = 64, /* of a block, that are not some rows from another one */
+    MOST_BLOCKS = 128, /* of a function in which loops are looked for */
+    MOST_OF_WORD = 4, /* bytes of an element whose rows' bytes are a word, by the limit of a launch */
+};
+
+/* An element's address: base + size * (parts[0] + parts[1]). */
+typedef struct Access {
+    LLVMValueRef address, base, parts[2];
+    LLVMTypeRef element;
+    bool is_signed;
+    bool is_alone; /* no other access has the index */
+    int shared; /* the part that is added to the base first; -1: none */
+} Access;
+
+typedef struct Rows {
+    Emitter *emitter;
+    LLVMValueRef function;
+    LLVMBasicBlockRef block;
+    Access accesses[MOST_ACCESSES];
+    uint32_t count;
+    bool is_loop; /* the block is in one */
+    LLVMBasicBlockRef seen[MOST_BLOCKS]; /* by the search that is under way */
+    uint32_t seen_count;
+} Rows;
+
+/* --- what there is --------------------------------------------------------------------------------------------------- */
+
+static bool is_instruction(LLVMValueRef value, LLVMOpcode opcode)
+{
+    return value && LLVMIsAInstruction(value) && LLVMGetInstructionOpcode(value) == opcode;
+}
+
+/* The launch's argument that a pointer is; NULL: it is none. */
+static LLVMValueRef argument_of(LLVMValueRef pointer)
+{
+    while (is_instruction(pointer, LLVMAddrSpaceCast))
+        pointer = LLVMGetOperand(pointer, 0);
+    return LLVMIsAArgument(pointer) ? pointer : NULL;
+}
+
+static bool is_used_once(LLVMValueRef value)
+{
+    LLVMUseRef first = LLVMGetFirstUse(value);
+    return first && !LLVMGetNextUse(first);
+}
+
+static uint64_t size_of(const Emitter *emitter, LLVMTypeRef type)
+{
+    return LLVMABISizeOfType(LLVMGetModuleDataLayout(emitter->llvm_module), type);
+}
+
+static bool is_field(const Emitter *emitter, LLVMValueRef argument, AbiFieldKind kind)
+{
+    LLVMValueRef kernel = LLVMGetNamedFunction(emitter->llvm_module, emitter->entry);
+    if (!argument || !LLVMIsAArgument(argument) || LLVMGetParamParent(argument) != kernel)
+        return false;
+    for (uint32_t i = 0; i < emitter->abi->field_count; i++)
+        if (emitter->abi->fields[i].kind == kind && LLVMGetParam(kernel, i) == argument)
+            return true;
+    return false;
+}
+
+static bool is_extent(const Emitter *emitter, LLVMValueRef word)
+{
+    return is_instruction(word, LLVMTrunc) && is_field(emitter, LLVMGetOperand(word, 0), ABI_EXTENT);
+}
+
+/* A product of words without a sign, one of them an extent. */
+static bool is_product_of_extent(const Emitter *emitter, LLVMValueRef product)
+{
+    if (!emitter->ir->first->is_limited || !is_instruction(product, LLVMMul) || LLVMTypeOf(product) != emitter->i32 ||
+        !LLVMGetNUW(product))
+        return false;
+    return is_extent(emitter, LLVMGetOperand(product, 0)) || is_extent(emitter, LLVMGetOperand(product, 1));
+}
+
+/* A launch within the limits has at most 2^30 elements in an array, so a row that is not the first lies behind fewer. */
+bool is_rows_further(const Emitter *emitter, LLVMValueRef address, LLVMValueRef *row, LLVMValueRef *extent)
+{
+    LLVMValueRef index = LLVMGetNumOperands(address) == 2 ? LLVMGetOperand(address, 1) : NULL, array = address;
+    while (is_instruction(array, LLVMGetElementPtr) || is_instruction(array, LLVMAddrSpaceCast))
+        array = LLVMGetOperand(array, 0);
+    if (!is_instruction(index, LLVMZExt) || !is_product_of_extent(emitter, LLVMGetOperand(index, 0)) ||
+        size_of(emitter, LLVMGetGEPSourceElementType(address)) > MOST_OF_WORD ||
+        !is_field(emitter, array, ABI_POINTER) || !is_used_once(LLVMGetOperand(index, 0)))
+        return false;
+    LLVMValueRef product = LLVMGetOperand(index, 0);
+    unsigned place = is_extent(emitter, LLVMGetOperand(product, 1));
+    *row = LLVMGetOperand(product, !place);
+    *extent = LLVMGetOperand(LLVMGetOperand(product, place), 0);
+    return true;
+}
+
+/* Whether what the index is widened by is the same for its parts. */
+static bool is_sum(LLVMValueRef index, bool *is_signed)
+{
+    bool is_zext = is_instruction(index, LLVMZExt);
+    if (!is_zext && !is_instruction(index, LLVMSExt))
+        return false;
+    LLVMValueRef sum = LLVMGetOperand(index, 0);
+    if (!is_instruction(sum, LLVMAdd) || LLVMIsAConstant(LLVMGetOperand(sum, 1)))
+        return false;
+    *is_signed = !is_zext || !LLVMGetNUW(sum);
+    return !*is_signed || (LLVMGetNSW(sum) && (!is_zext || LLVMGetNNeg(index)));
+}
+
+static void note(Rows *rows, LLVMValueRef address)
+{
+    if (!is_instruction(address, LLVMGetElementPtr) || LLVMGetNumOperands(address) != 2 || rows->count == MOST_ACCESSES)
+        return;
+    LLVMValueRef base = argument_of(LLVMGetOperand(address, 0)), index = LLVMGetOperand(address, 1);
+    Access *access = &rows->accesses[rows->count];
+    if (!base || !is_sum(index, &access->is_signed) || LLVMTypeOf(LLVMGetOperand(index, 0)) != rows->emitter->i32)
+        return;
+    LLVMValueRef sum = LLVMGetOperand(index, 0);
+    access->address = address;
+    access->base = base;
+    access->parts[0] = LLVMGetOperand(sum, 0);
+    access->parts[1] = LLVMGetOperand(sum, 1);
+    access->element = LLVMGetGEPSourceElementType(address);
+    access->is_alone = is_used_once(index) && is_used_once(sum);
+    access->shared = -1;
+    rows->count++;
+}
+
+/* --- rows that are a number of rows apart ----------------------------------------------------------------------------- */
+
+/* The address, its index and their sum, as far as nothing else has them. */
+static void erase_unused(LLVMValueRef address)
+{
+    LLVMValueRef index = LLVMGetOperand(address, 1), sum = LLVMGetOperand(index, 0);
+    LLVMInstructionEraseFromParent(address);
+    if (LLVMGetFirstUse(index))
+        return;
+    LLVMInstructionEraseFromParent(index);
+    if (!LLVMGetFirstUse(sum))
+        LLVMInstructionEraseFromParent(sum);
+}
+
+/* An element's address: base + size * ((rows[0] + rows[1] + number) * length + column). */
+typedef struct RowAccess {
+    LLVMValueRef address, base, rows[2], length, column; /* NULL: 0; length: an extent, of 64 bits */
+    LLVMTypeRef element;
+    int64_t number;
+} RowAccess;
+
+/* Takes a constant summand away. */
+static LLVMValueRef without_number(LLVMValueRef value, int64_t *number)
+{
+    bool is_sum = is_instruction(value, LLVMAdd) && LLVMGetNSW(value);
+    bool is_or = is_instruction(value, LLVMOr) && LLVMGetIsDisjoint(value);
+    if ((!is_sum && !is_or) || !LLVMIsAConstantInt(LLVMGetOperand(value, 1)))
+        return value;
+    *number += LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1));
+    return LLVMGetOperand(value, 0);
+}
+
+static bool take_rows(const Rows *rows, LLVMValueRef product, RowAccess *access)
+{
+    if (!is_product_of_extent(rows->emitter, product) || !LLVMGetNSW(product))
+        return false;
+    int extent = is_extent(rows->emitter, LLVMGetOperand(product, 1));
+    access->length = LLVMGetOperand(LLVMGetOperand(product, (unsigned)extent), 0);
+    access->number = 0;
+    LLVMValueRef row = without_number(LLVMGetOperand(product, (unsigned)!extent), &access->number);
+    bool is_sum = is_instruction(row, LLVMAdd) && LLVMGetNSW(row) && !LLVMIsAConstant(LLVMGetOperand(row, 1));
+    access->rows[0] = is_sum ? without_number(LLVMGetOperand(row, 0), &access->number) : row;
+    access->rows[1] = is_sum ? without_number(LLVMGetOperand(row, 1), &access->number) : NULL;
+    return true;
+}
+
+static bool note_rows(const Rows *rows, LLVMValueRef address, RowAccess *access)
+{
+    LLVMValueRef index = LLVMGetNumOperands(address) == 2 ? LLVMGetOperand(address, 1) : NULL;
+    if (!is_instruction(address, LLVMGetElementPtr) || !is_instruction(index, LLVMZExt))
+        return false;
+    LLVMValueRef sum = LLVMGetOperand(index, 0);
+    *access = (RowAccess){.address = address,
+                          .base = argument_of(LLVMGetOperand(address, 0)),
+                          .element = LLVMGetGEPSourceElementType(address)};
+    if (!access->base || take_rows(rows, sum, access))
+        return access->base;
+    if (!is_instruction(sum, LLVMAdd) || !LLVMGetNUW(sum))
+        return false;
+    int product = take_rows(rows, LLVMGetOperand(sum, 1), access);
+    access->column = LLVMGetOperand(sum, (unsigned)!product);
+    return product || take_rows(rows, LLVMGetOperand(sum, 0), access);
+}
+
+/* The address by that of an access some rows before or behind. */
+static void go_rows(const Rows *rows, const RowAccess *from, const RowAccess *to)
+{
+    Emitter *emitter = rows->emitter;
+    int64_t bytes = (to->number - from->number) * (int64_t)size_of(emitter, to->element);
+    LLVMPositionBuilderBefore(emitter->builder, to->address);
+    LLVMValueRef offset = LLVMBuildMul(emitter->builder, to->length, const_i64(emitter, bytes), "");
+    LLVMValueRef address = LLVMBuildGEP2(emitter->builder, emitter->i8, from->address, &offset, 1, "");
+    LLVMReplaceAllUsesWith(to->address, address);
+    erase_unused(to->address);
+}
+
+static bool is_rows_apart(const RowAccess *a, const RowAccess *b)
+{
+    bool is_same = (a->rows[0] == b->rows[0] && a->rows[1] == b->rows[1]) ||
+                   (a->rows[0] == b->rows[1] && a->rows[1] == b->rows[0]);
+    return is_same && a->base == b->base && a->element == b->element && a->length == b->length &&
+           a->column == b->column && a->number != b->number;
+}
+
+static void go_from_row_to_row(Rows *rows)
+{
+    RowAccess found[MOST_ROWS], access;
+    uint32_t count = 0;
+    for (LLVMValueRef each = LLVMGetFirstInstruction(rows->block), next; each; each = next) {
+        next = LLVMGetNextInstruction(each);
+        if (!note_rows(rows, each, &access))
+            continue;
+        uint32_t like = 0;
+        while (like < count && !is_rows_apart(&found[like], &access))
+            like++;
+        if (like < count)
+            go_rows(rows, &found[like], &access);
+        else if (count < MOST_ROWS)
+            found[count++] = access;
+    }
+}
+
+/* --- loops ----------------------------------------------------------------------------------------------------------- */
+
+/* Whether a way leads from a block to rows->block that does not go through `without`. */
+static bool leads_back(Rows *rows, LLVMBasicBlockRef from, LLVMBasicBlockRef without)
+{
+    LLVMValueRef last = LLVMGetBasicBlockTerminator(from);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(last); i++) {
+        LLVMBasicBlockRef next = LLVMGetSuccessor(last, i);
+        bool is_known = next == without;
+        for (uint32_t k = 0; k < rows->seen_count && !is_known; k++)
+            is_known = rows->seen[k] == next;
+        if (next == rows->block)
+            return true;
+        if (is_known || rows->seen_count == MOST_BLOCKS)
+            continue;
+        rows->seen[rows->seen_count++] = next;
+        if (leads_back(rows, next, without))
+            return true;
+    }
+    return false;
+}
+
+static bool is_in_loop(Rows *rows, LLVMBasicBlockRef without)
+{
+    rows->seen_count = 0;
+    return leads_back(rows, rows->block, without);
+}
+
+/* Whether the block is in a loop in which the value does not change. */
+static bool is_invariant(Rows *rows, LLVMValueRef value)
+{
+    LLVMBasicBlockRef block = LLVMIsAInstruction(value) ? LLVMGetInstructionParent(value) : NULL;
+    return rows->is_loop && block != rows->block && is_in_loop(rows, block);
+}
+
+/* --- what is worth it ------------------------------------------------------------------------------------------------ */
+
+static bool has_part(const Access *access, const Access *like, int part)
+{
+    return access->base == like->base && access->element == like->element && access->is_signed == like->is_signed &&
+           (access->parts[0] == like->parts[part] || access->parts[1] == like->parts[part]);
+}
+
+/* A product of rows and their length is of no negative numbers, whatever the sum is. */
+static bool is_wide_product(const Rows *rows, const Access *access, LLVMValueRef part)
+{
+    return is_product_of_extent(rows->emitter, part) && (!access->is_signed || LLVMGetNSW(part)) &&
+           size_of(rows->emitter, access->element) <= MOST_OF_WORD;
+}
+
+/* Instructions by which a part comes to an address. */
+static int cost_of(const Rows *rows, const Access *access, LLVMValueRef part, bool is_shared)
+{
+    bool is_product = is_instruction(part, LLVMMul) || is_instruction(part, LLVMShl);
+    return is_product && !is_wide_product(rows, access, part) && (is_shared || is_used_once(part)) ? 2 : 1;
+}
+
+static LLVMValueRef other_part(const Access *access, LLVMValueRef part)
+{
+    return access->parts[access->parts[0] == part];
+}
+
+/* How many instructions fewer there are when all accesses that have the part share it. */
+static int gain_of(Rows *rows, const Access *like, int part, bool only_chosen)
+{
+    LLVMValueRef shared = like->parts[part];
+    int gain = is_invariant(rows, shared) ? 0 : -cost_of(rows, like, shared, true);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        const Access *each = &rows->accesses[i];
+        if (has_part(each, like, part) && (!only_chosen || (each->shared >= 0 && each->parts[each->shared] == shared)))
+            gain += 1 + each->is_alone - cost_of(rows, each, other_part(each, shared), false);
+    }
+    return gain;
+}
+
+static void choose_parts(Rows *rows)
+{
+    for (uint32_t i = 0; i < rows->count; i++) {
+        Access *access = &rows->accesses[i];
+        int gains[2] = {gain_of(rows, access, 0, false), gain_of(rows, access, 1, false)};
+        int best = gains[1] > gains[0] || (gains[1] == gains[0] && is_instruction(access->parts[1], LLVMMul));
+        access->shared = gains[best] > 0 ? best : -1;
+    }
+}
+
+/* --- what becomes of it ---------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef widened(const Rows *rows, const Access *access, LLVMValueRef part)
+{
+    bool is_signed = access->is_signed && !is_wide_product(rows, access, part);
+    return (is_signed ? LLVMBuildSExt : LLVMBuildZExt)(rows->emitter->builder, part, rows->emitter->i64, "");
+}
+
+static LLVMValueRef sum_of(const Rows *rows, const Access *access, LLVMValueRef address, LLVMValueRef part)
+{
+    LLVMValueRef index = widened(rows, access, part);
+    return LLVMBuildGEP2(rows->emitter->builder, access->element, address, &index, 1, "");
+}
+
+/* Behind the value, which is in a block that comes before. */
+static void position_behind(const Rows *rows, LLVMValueRef value)
+{
+    LLVMBasicBlockRef block =
+        LLVMIsAInstruction(value) ? LLVMGetInstructionParent(value) : LLVMGetEntryBasicBlock(rows->function);
+    LLVMValueRef next = LLVMIsAInstruction(value) ? LLVMGetNextInstruction(value) : LLVMGetFirstInstruction(block);
+    while (LLVMIsAPHINode(next))
+        next = LLVMGetNextInstruction(next);
+    LLVMPositionBuilderBefore(rows->emitter->builder, next);
+}
+
+/* The accesses that share the first one's part; they are none's any more. */
+static void share(Rows *rows, Access *first)
+{
+    LLVMBuilderRef builder = rows->emitter->builder;
+    LLVMValueRef part = first->parts[first->shared], base = first->base;
+    LLVMTypeRef pointer = LLVMTypeOf(first->address);
+    if (is_invariant(rows, part))
+        position_behind(rows, part);
+    else
+        LLVMPositionBuilderBefore(builder, first->address);
+    if (LLVMTypeOf(base) != pointer)
+        base = LLVMBuildAddrSpaceCast(builder, base, pointer, "");
+    LLVMValueRef row = sum_of(rows, first, base, part);
+    Access like = *first;
+    for (Access *each = first; each < rows->accesses + rows->count; each++) {
+        if (each->shared < 0 || each->parts[each->shared] != part || !has_part(each, &like, like.shared))
+            continue;
+        LLVMPositionBuilderBefore(builder, each->address);
+        LLVMValueRef address = sum_of(rows, each, row, other_part(each, part));
+        LLVMReplaceAllUsesWith(each->address, address);
+        erase_unused(each->address);
+        each->shared = -1;
+    }
+}
+
+static void share_in_block(Rows *rows)
+{
+    go_from_row_to_row(rows);
+    rows->count = 0;
+    for (LLVMValueRef each = LLVMGetFirstInstruction(rows->block); each; each = LLVMGetNextInstruction(each))
+        note(rows, each);
+    rows->is_loop = rows->count && is_in_loop(rows, NULL);
+    choose_parts(rows);
+    for (uint32_t i = 0; i < rows->count; i++) {
+        Access *access = &rows->accesses[i];
+        if (access->shared >= 0 && gain_of(rows, access, access->shared, true) > 0)
+            share(rows, access);
+    }
+}
+
+void share_row_addresses(Emitter *emitter)
+{
+    Rows *rows = ARENA_NEW(emitter->arena, Rows);
+    rows->emitter = emitter;
+    for (LLVMValueRef function = LLVMGetFirstFunction(emitter->llvm_module); function;
+         function = LLVMGetNextFunction(function)) {
+        rows->function = function;
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
+            rows->block = block;
+            share_in_block(rows);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+"""Accesses of a row, of a column, or of rows near each other, have one instruction for an address on a GPU."""
+import re
+
+import numpy as np
+import pytest
+
+from cujit import cuda, float32, float64, int32
+
+M, V, L = float32[:, ::1], float32[::1], int32[::1]
+
+
+def clamped(x, out):
+    j, i = cuda.grid(2)
+    height, width = x.shape
+    if i >= height or j >= width:
+        return
+    total = float32(0)
+    for di in range(-1, 2):
+        for dj in range(-1, 2):
+            total += x[min(max(i + di, 0), height - 1), min(max(j + dj, 0), width - 1)]
+    out[i, j] = total
+
+
+def cross(x, out):
+    j, i = cuda.grid(2)
+    if i < 1 or j < 1 or i >= x.shape[0] - 1 or j >= x.shape[1] - 1:
+        return
+    out[i, j] = x[i, j] + x[i - 1, j] + x[i + 1, j] + x[i, j - 1] + x[i, j + 1]
+
+
+def planes(x, out):
+    k, j, i = cuda.grid(3)
+    if j < 1 or i >= x.shape[0] or j >= x.shape[1] - 1 or k >= x.shape[2]:
+        return
+    out[i, j, k] = x[i, j, k] + x[i, j - 1, k] + x[i, j + 1, k]
+
+
+def bags(table, bags, out):
+    column, bag = cuda.threadIdx.x, cuda.blockIdx.x
+    total = float32(0)
+    for k in range(bags.size):
+        total += table[bags[k], column]
+    out[bag, column] = total
+
+
+def two_at_a_time(keys, x, out):
+    """LLVM does two trips of it at a time."""
+    i = cuda.grid(1)
+    if i >= x.size:
+        return
+    best, at = float32(1e30), 0
+    for k in range(keys.shape[0]):
+        distance = float32(0)
+        for w in range(4):
+            distance += abs(x[i] - keys[k, w])
+        if distance < best:
+            best, at = distance, k
+    out[i] = at
+
+
+def ptx_of(kernel, *types):
+    return cuda.jit(kernel).inspect("asm", types, 90)
+
+
+def loop_of(ptx):
+    """The longest block with loads: the one of the loop, in which several trips are."""
+    return max(re.split(r"^\$L", ptx, flags=re.M), key=lambda block: block.count("ld.global"))
+
+
+@pytest.mark.parametrize("element, products", [(float32, 0), (float64, 3)])
+def test_columns_of_a_row_and_rows_of_a_column(element, products):
+    """Three and three offsets, three addresses of rows or columns, nine of elements and one of the output. Rows of
+    elements of eight bytes may have more bytes than a word holds: their products are in elements."""
+    ptx = ptx_of(clamped, element[:, ::1], element[:, ::1])
+    assert ptx.count("ld.global") == 9
+    assert len(re.findall(r"\bmul\.wide\.u32", ptx)) == 3 + 3 + 1
+    assert len(re.findall(r"\badd\.s64", ptx)) == 3 + 9 + 1
+    assert len(re.findall(r"\bmad\.lo\.s32", ptx)) == 3    # both of cuda.grid(2), and the output's
+    assert len(re.findall(r"\bmul\.lo\.s32", ptx)) == products
+
+
+@pytest.mark.parametrize("kernel, types, size", [
+    (cross, (M, M), 4), (cross, (float64[:, ::1],) * 2, 8), (planes, (float32[:, :, ::1],) * 2, 4)])
+def test_a_row_further(kernel, types, size):
+    """From one element to the one below and above by the row's bytes; for the one above the sign is the extent's."""
+    ptx = ptx_of(kernel, *types)
+    word = re.search(r"neg\.s32\s+(%r\d+), (%r\d+);", ptx)
+    assert word, ptx
+    assert re.search(rf"mul\.wide\.s32\s+%rd\d+, {word.group(1)}, {size};", ptx)
+    assert re.search(rf"mul\.wide\.u32\s+%rd\d+, {word.group(2)}, {size};", ptx)
+
+
+def test_a_part_that_stays_in_a_loop():
+    """The column's address is made in front of the loop, and rows are added to it by products of their bytes."""
+    loop = loop_of(ptx_of(bags, M, L, M))
+    rows = loop.count("ld.global") // 2
+    assert rows >= 4
+    assert len(re.findall(r"\bmul\.wide\.u32\s+%rd\d+, %r\d+, %r\d+;", loop)) == rows
+    assert not re.search(r"\b(mul|mad)\.lo", loop)
+
+
+def test_a_row_further_in_a_loop():
+    """The second of two trips goes from the first one's address, which the loop counts on."""
+    loop = loop_of(ptx_of(two_at_a_time, M, V, L))
+    assert loop.count("ld.global") == 8
+    assert not re.search(r"\bmul\.wide", loop)
+    assert len(re.findall(r"\badd\.s64", loop)) == 2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8])
+def test_values_of_neighbours(dtype):
+    x = np.random.default_rng(5).integers(0, 9, (21, 34)).astype(dtype)
+    out = np.zeros_like(x)
+    cuda.jit(clamped)[(5, 3), (8, 8)](x, out)
+    padded = np.pad(x, 1, mode="edge")
+    around = [padded[i:i + 21, j:j + 34] for i in range(3) for j in range(3)]
+    np.testing.assert_array_equal(out, sum(around).astype(dtype))
+    out[:] = 0
+    cuda.jit(cross)[(5, 3), (8, 8)](x, out)
+    inner = x[1:-1, 1:-1] + x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]
+    np.testing.assert_array_equal(out[1:-1, 1:-1], inner)
+
+
+def test_values_in_planes():
+    x = np.random.default_rng(6).integers(0, 9, (5, 7, 6)).astype(np.float32)
+    out = np.zeros_like(x)
+    cuda.jit(planes)[(2, 2, 2), (4, 4, 4)](x, out)
+    np.testing.assert_array_equal(out[:, 1:-1], x[:, :-2] + x[:, 1:-1] + x[:, 2:])
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7, 16])
+def test_values_of_loops(count):
+    random = np.random.default_rng(7)
+    table, places = random.integers(0, 9, (11, 8)).astype(np.float32), random.integers(-11, 11, count).astype(np.int32)
+    out = np.ones((3, 8), np.float32)
+    cuda.jit(bags)[3, 8](table, places, out)
+    np.testing.assert_array_equal(out, np.tile(table[places].sum(0), (3, 1)))
+    keys, x = random.integers(0, 99, (count, 5)).astype(np.float32), random.integers(0, 99, 40).astype(np.float32)
+    nearest = np.ones(40, np.int32)
+    cuda.jit(two_at_a_time)[2, 32](keys, x, nearest)
+    expected = np.abs(x[:, None, None] - keys[:, :4]).sum(2).argmin(1) if count else np.zeros(40)
+    np.testing.assert_array_equal(nearest, expected)
