@@ -5,7 +5,8 @@
  *     ld.param.b64 %rd1, [n];  shl.b64 %rd2, %rd1, 2;           ld.param.b32 %r1, [n];  mul.wide.u32 %rd2, %r1, 4;
  *     add.s64 %rd4, %rd3, %rd2;                          ->     add.s64 %rd4, %rd3, %rd2;
  *
- * So does a row's place. In launches within the limits, whose extents are below 2^31. */
+ * So do a row's place, and comparisons with numbers, such as whether a loop runs at all. In launches within the limits, whose
+ * extents are below 2^31. */
 #include "codegen/nvptx/memory/extent_word.h"
 
 #include "codegen/emit_tools.h"
@@ -97,6 +98,19 @@ static void multiply_words(Words *words, LLVMValueRef product)
     }
 }
 
+/* Of an extent with a number, as in front of a loop: both are words without a sign, or positive. */
+static void compare_words(Words *words, LLVMValueRef comparison)
+{
+    LLVMBuilderRef builder = words->emitter->builder;
+    LLVMValueRef extent = LLVMGetOperand(comparison, 0), number = LLVMGetOperand(comparison, 1);
+    if (!is_extent(words, extent) || !is_word(number) || LLVMConstIntGetZExtValue(number) > INT32_MAX)
+        return;
+    LLVMValueRef word = word_of(words, extent);
+    LLVMValueRef constant = LLVMConstInt(words->emitter->i32, LLVMConstIntGetZExtValue(number), false);
+    LLVMPositionBuilderBefore(builder, comparison);
+    LLVMReplaceAllUsesWith(comparison, LLVMBuildICmp(builder, LLVMGetICmpPredicate(comparison), word, constant, ""));
+}
+
 /* The bytes of a row are a word, too, and how many are before it a product of words. */
 static void add_rows(Words *words, LLVMValueRef address)
 {
@@ -126,6 +140,8 @@ void multiply_extents_as_words(Emitter *emitter, LLVMValueRef function)
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
             if (is_product(&words, each))
                 multiply_words(&words, each);
+            else if (LLVMIsAICmpInst(each))
+                compare_words(&words, each);
             else if (LLVMIsAGetElementPtrInst(each))
                 add_rows(&words, each);
 }

@@ -1,4 +1,4 @@
-"""Loops from row to row step by an extent that ptxas knows to be a word: one instruction for an address."""
+"""Loops from row to row go by an extent that ptxas knows to be a word: an instruction for an address or comparison."""
 import re
 
 import numpy as np
@@ -50,6 +50,11 @@ def test_addresses_of_a_loop_are_steps_of_words(kernel, types):
     stride = re.search(r"mul\.wide\.u32\s+%rd\d+, (%r\d+), 16;", ptx).group(1)
     assert {f"mul.wide.u32 {stride}, {4 * rows}" for rows in (1, 2, 3, 4)} <= {
         re.sub(r"(\S+)\s+%rd\d+, ", r"\1 ", each) for each in re.findall(r"mul\.wide\.u32\s+[^;]+", ptx)}
+
+
+@pytest.mark.parametrize("kernel, types", [(product, TYPES[2]), (batch, TYPES[3])])
+def test_whether_a_loop_runs_is_asked_of_words(kernel, types):
+    assert not re.search(r"setp\.\w+\.[bsu]64", cuda.jit(kernel).inspect("asm", types, 90))
 
 
 def test_values_of_products():
