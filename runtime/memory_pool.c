@@ -471,6 +471,14 @@ static bool release(RtDevice *device, RtPoolKind kind, PoolBlock *block, bool wa
     return ok;
 }
 
+static bool has_kept(RtDevice *device, RtPoolKind kind)
+{
+    enter();
+    bool any = pool_of(device, kind)->kept_count > 0;
+    leave();
+    return any;
+}
+
 static PoolBlock *take_used(RtDevice *device, RtPoolKind kind, RtPointer pointer)
 {
     enter();
@@ -503,7 +511,7 @@ static PoolBlock *make_block(RtDevice *device, RtPoolKind kind, bool is_apart, s
         return NULL;
     }
     bool ok = ask_device(device, kind, block, size, diag);
-    if (!ok && diag->id == DIAG_DEVICE_MEMORY && pool_of(device, kind)->kept_count) {
+    if (!ok && diag->id == DIAG_DEVICE_MEMORY && has_kept(device, kind)) {
         diag_clear(diag);
         ok = may_empty(waits) && empty(device, kind, diag) && ask_device(device, kind, block, size, diag);
     }
