@@ -189,14 +189,27 @@ static bool lock_graph(RtGraph *graph, bool (*interrupted)(void), Diag *diag)
     return !error || diag_fail(diag, NULL, DIAG_INTERRUPTED, "the wait for another thread's launch of a graph");
 }
 
-static bool lock_open_graph(RtGraph *graph, bool (*interrupted)(void), Diag *diag)
+/* Without its lock where it fails. */
+static bool is_open_locked(RtGraph *graph, Diag *diag)
 {
-    if (!lock_graph(graph, interrupted, diag))
-        return false;
     if (!graph->is_closed)
         return true;
     pthread_mutex_unlock(&graph->lock);
     return diag_fail(diag, NULL, DIAG_GRAPH, "the graph has been closed");
+}
+
+static bool lock_open_graph(RtGraph *graph, bool (*interrupted)(void), Diag *diag)
+{
+    return lock_graph(graph, interrupted, diag) && is_open_locked(graph, diag);
+}
+
+/* The same, where that needs no wait or `busy` is NULL. */
+static bool lock_for_launch(RtGraph *graph, bool (*interrupted)(void), bool *busy, Diag *diag)
+{
+    if (!busy)
+        return lock_open_graph(graph, interrupted, diag);
+    *busy = pthread_mutex_trylock(&graph->lock) != 0;
+    return !*busy && is_open_locked(graph, diag);
 }
 
 static bool replace_launch(RtGraph *graph, RtKernel *kernel, const RtLaunch *launch, Diag *diag)
@@ -388,7 +401,7 @@ void rt_graph_end_replacing(RtGraph *graph)
     rt_graph_leave(graph);
 }
 
-bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void), Diag *diag)
+bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void), bool *busy, Diag *diag)
 {
     if (graph_recorded)
         return graph_refuse("the launch of a graph", "record the work itself, or launch the graph afterwards", diag);
@@ -396,7 +409,7 @@ bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void)
         return diag_fail(diag, NULL, DIAG_GRAPH, "the graph has not been recorded to its end");
     if (!exceptions_check_stream(&graph->device->exceptions, stream, diag))
         return false;
-    if (!lock_open_graph(graph, interrupted, diag))
+    if (!lock_for_launch(graph, interrupted, busy, diag))
         return false;
     bool ok = graph->device->backend->graph_launch(graph, stream, interrupted, diag);
     pthread_mutex_unlock(&graph->lock);

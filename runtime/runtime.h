@@ -233,8 +233,10 @@ bool rt_graph_end_body(RtGraph *graph, Diag *diag);
 /* The next launch of this thread takes the place of that node, which has been a launch, until rt_graph_end_replacing. */
 bool rt_graph_begin_replacing(RtGraph *graph, size_t node, Diag *diag);
 void rt_graph_end_replacing(RtGraph *graph);
-/* All of it, in the stream's order. On the CPU device it is done when this returns, unless `interrupted` (RtLaunch). */
-bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void), Diag *diag);
+/* All of it, in the stream's order. On the CPU device it is done when this returns, unless `interrupted` (RtLaunch). busy: NULL,
+ * or *busy becomes true, without a diagnostic, where another thread launches, updates or closes the graph, and nothing is
+ * done. */
+bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void), bool *busy, Diag *diag);
 
 /* --- code from elsewhere: GPUs -------------------------------------------------------------------------------------------- */
 /* Folders in which NVIDIA's compiler libraries may lie, and folders of headers for CUDA C; added to those known. */

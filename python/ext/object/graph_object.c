@@ -184,10 +184,18 @@ static PyObject *graph_end_body(ExtGraph *self, PyObject *Py_UNUSED(ignored))
 }
 
 /* --- launching ---------------------------------------------------------------------------------------------------------- */
+static bool launch_without_gil(ExtGraph *self, RtStream *stream, Diag *diag)
+{
+    bool ok, (*interrupted)(void) = ext_interrupt();
+    Py_INCREF(self); /* whoever closes it meanwhile waits for its lock, in rt_graph_close() */
+    Py_BEGIN_ALLOW_THREADS ok = rt_graph_launch(self->graph, stream, interrupted, NULL, diag);
+    Py_END_ALLOW_THREADS Py_DECREF(self);
+    return ok;
+}
+
 static PyObject *graph_launch(ExtGraph *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     Diag diag;
-    bool ok;
     PyObject *given = Py_None;
     Py_ssize_t named = names ? PyTuple_GET_SIZE(names) : 0;
     if (count + named > 1 || (named && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, 0), "stream") != 0)) {
@@ -204,14 +212,11 @@ static PyObject *graph_launch(ExtGraph *self, PyObject *const *args, Py_ssize_t 
     if (!stream)
         return NULL;
     diag_clear(&diag);
-    if (rt_device_kind(self->device) == RT_GPU) {
-        ok = rt_graph_launch(self->graph, ext_rt_stream(stream), NULL, &diag);
-    } else {
-        bool (*interrupted)(void) = ext_interrupt();
-        Py_INCREF(self); /* whoever closes it meanwhile waits for its lock, in rt_graph_close() */
-        Py_BEGIN_ALLOW_THREADS ok = rt_graph_launch(self->graph, ext_rt_stream(stream), interrupted, &diag);
-        Py_END_ALLOW_THREADS Py_DECREF(self);
-    }
+    /* A GPU's launch is too short to let other threads run; a wait for one of them is not. */
+    bool waits = rt_device_kind(self->device) != RT_GPU;
+    bool ok = !waits && rt_graph_launch(self->graph, ext_rt_stream(stream), NULL, &waits, &diag);
+    if (waits)
+        ok = launch_without_gil(self, ext_rt_stream(stream), &diag);
     Py_DECREF(stream);
     return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }

@@ -182,7 +182,7 @@ static void graph_that_goes(bool is_launched)
     RtGraph *graph = rt_graph_create(device, NULL, &diag);
     CHECK_OK(rt_graph_begin(graph, &diag) && rt_launch(kernel, &what, &diag) && rt_graph_end(graph, &diag), &diag);
     if (is_launched)
-        CHECK_OK(rt_graph_launch(graph, NULL, NULL, &diag), &diag);
+        CHECK_OK(rt_graph_launch(graph, NULL, NULL, NULL, &diag), &diag);
     else
         fake()->capture(FAKE_NON_BLOCKING_CAPTURE);
     rt_graph_destroy(graph);

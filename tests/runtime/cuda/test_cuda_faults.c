@@ -207,7 +207,7 @@ static void use_graph(RtDevice *device, RtStream *stream, Outcome *outcome)
         STEP(rt_graph_begin_body(graph, true, memory, 4, NULL, &diag) && rt_fill(device, memory, 0, 8, NULL, &diag) &&
              rt_graph_end_body(graph, &diag));
         if (STEP(rt_graph_end(graph, &diag))) {
-            STEP(rt_graph_launch(graph, stream, NULL, &diag));
+            STEP(rt_graph_launch(graph, stream, NULL, NULL, &diag));
             STEP(rt_graph_begin_replacing(graph, 18, &diag) && rt_launch(kernel, &launch, &diag));
             rt_graph_end_replacing(graph);
         }

@@ -76,7 +76,7 @@ static void streams_and_events(void)
     CHECK(rt_graph_size(bench.graph) == 10 && fake()->graph_launches() == 0);
     CHECK(fake()->calls("cuLaunchKernel") == 0 && fake()->calls("cuMemcpyHtoD") == 0);
     for (int i = 0; i < 3; i++)
-        CHECK_OK(rt_graph_launch(bench.graph, bench.streams[i], NULL, &bench.diag), &bench.diag);
+        CHECK_OK(rt_graph_launch(bench.graph, bench.streams[i], NULL, NULL, &bench.diag), &bench.diag);
     CHECK(fake()->graph_launches() == 3);
     end(&bench);
 }
@@ -136,7 +136,7 @@ static void what_is_refused(void)
     CHECK_FAILS(rt_graph_begin_body(bench.graph, false, bench.memory, 1, NULL, &bench.diag), &bench.diag, DIAG_GRAPH,
                 "nested too deeply");
     CHECK_FAILS(rt_graph_end(bench.graph, &bench.diag), &bench.diag, DIAG_GRAPH, "a body is still open");
-    CHECK_FAILS(rt_graph_launch(bench.graph, NULL, NULL, &bench.diag), &bench.diag, DIAG_GRAPH, "to its end");
+    CHECK_FAILS(rt_graph_launch(bench.graph, NULL, NULL, NULL, &bench.diag), &bench.diag, DIAG_GRAPH, "to its end");
     CHECK_FAILS(rt_graph_begin_replacing(bench.graph, 0, &bench.diag), &bench.diag, DIAG_GRAPH, "no such launch");
     rt_graph_destroy(another);
     end_with(&bench, 2);
