@@ -44,6 +44,8 @@ void mark_private_atomics(IrModule *module);
 void form_parallel_regions(IrModule *module);
 /* passes/all_go_on.c: makes two forms of what comes behind an end of some threads, one for blocks of which none has ended. */
 void split_where_all_go_on(IrModule *module);
+/* passes/several_trips.c: makes loops around the threads do several trips in one loop over the threads. */
+void take_several_trips(IrModule *module);
 /* passes/row_borders.c: makes loops of their own over threads for which an index is neither clamped nor wrapped. */
 void split_row_borders(IrModule *module);
 /* regions/common_sums.c: makes sums in a variable that all threads of a region add to one element of shared memory. */

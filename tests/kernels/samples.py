@@ -308,6 +308,20 @@ def warp_sums(starts, x, out):
             out[row] = total
 
 
+def sums_of_two(x, y, out):
+    tile = cuda.shared.array((64, 8), float32)
+    totals = cuda.local.array(2, float32)
+    t = cuda.threadIdx.x
+    for k in range(64):
+        tile[k, t] = x[k]
+    cuda.syncthreads()
+    totals[0] = totals[1] = 0
+    for k in range(64):
+        for i in range(2):
+            totals[i] += tile[k, i] * y[k, t]
+    out[t] = totals[0] + totals[1]
+
+
 PASS_SAMPLES = {
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
@@ -327,6 +341,7 @@ PASS_SAMPLES = {
     "common": (block_bins, "void(uint8[::1], int64[::1])"),
     "warps": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
     "distances": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
+    "trips": (sums_of_two, "void(float32[::1], float32[:, ::1], float32[::1])"),
     "borders": (neighbours, "void(uint8[:, ::1], uint8[:, ::1])"),
     "region_bounds": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),

@@ -24,6 +24,7 @@ typedef enum FormChecks {
 typedef struct Form {
     const Regions *regions;
     const bool *unrolled; /* by IrBlock.id: headers of loops to write out inside of a region */
+    const bool *unmet; /* likewise: of other loops in which threads do not meet */
     Arena *arena; /* dies with the pass */
     IrFunc *out;
     IrBlock *entry; /* without its end as yet */

@@ -183,6 +183,9 @@ static void form_region(Form *form, const Region *region)
 {
     form->region = region;
     IrBlock *block = form->starts[region - form->regions->regions];
+    const Piece *leader = &form->regions->pieces[region->leader];
+    if (form->unmet[leader->block->id] && leader->first == leader->block->first)
+        block->loop = IR_LOOP_BATCH;
     form_uniform_part(form, block);
     if (form_has_work(form))
         block = form_all_threads(form, block);
@@ -243,6 +246,19 @@ static void form_entry(Form *form)
     form->ended = ir_append(form->entry, IR_CELL, &type_memory, NULL, 1, &form->zero);
 }
 
+/* A loop may be none any more, and threads may have something to do in its header. */
+static void drop_marks(const Form *form)
+{
+    const IrGraph *graph = ir_graph(form->out, form->arena);
+    for (uint32_t i = 0; i < graph->count; i++) {
+        IrBlock *block = graph->order[i];
+        const IrLoop *loop = graph->loop_of[block->id];
+        bool is_header = loop && loop->header == block && block->last->op == IR_BRANCH;
+        if (block->loop == IR_LOOP_BATCH && !is_header)
+            block->loop = IR_LOOP_PLAIN;
+    }
+}
+
 static void form_function(Form *form)
 {
     const Regions *regions = form->regions;
@@ -256,6 +272,7 @@ static void form_function(Form *form)
     for (uint32_t i = 0; i < regions->region_count; i++)
         fill_phis_after(form, &regions->regions[i]);
     ir_sort_blocks(form->out, form->arena);
+    drop_marks(form);
     for (const PendingPhi *pending = form->pending; pending; pending = pending->next)
         form_finish_phi(form, pending);
     ir_renumber(form->out);
@@ -289,12 +306,23 @@ static const bool *unrolled_headers(const LoopPlaces *places, Arena *arena)
     return headers;
 }
 
+/* Likewise, of loops that may do several trips at a time where they go around the threads. */
+static const bool *unmet_headers(const LoopPlaces *places, Arena *arena)
+{
+    const IrGraph *graph = places->graph;
+    bool *headers = ARENA_ARRAY(arena, bool, graph->function->block_count + 1);
+    for (uint32_t i = 0; i < graph->loop_count; i++)
+        headers[graph->loops[i].header->id] = !is_met_in(&graph->loops[i]);
+    return headers;
+}
+
 static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *places, const bool *gone, Arena *arena)
 {
     const IrFunc *kernel = regions->kernel;
     uint32_t values = kernel->value_count + 1, count = regions->region_count + 1;
     Form form = {.regions = regions,
                  .unrolled = unrolled_headers(places, arena),
+                 .unmet = unmet_headers(places, arena),
                  .arena = arena,
                  .out = ir_kernel_like(module, kernel),
                  .starts = ARENA_ARRAY(arena, IrBlock *, count),

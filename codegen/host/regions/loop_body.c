@@ -23,6 +23,15 @@ LoopBody find_loop_body(const IrValue *loop, Arena *arena)
     return body;
 }
 
+IrBlock *first_behind_bounds(const IrValue *loop)
+{
+    IrBlock *block = loop->targets[1];
+    while (block->last->op == IR_BRANCH && block->last->hint != IR_BOUND_NONE &&
+           block->last->targets[block->last->hint == IR_BOUND_IN] == loop->block)
+        block = block->last->targets[block->last->hint == IR_BOUND_OUT];
+    return block;
+}
+
 bool has_thread_loops(const IrFunc *function)
 {
     for (const IrBlock *block = function->first; block; block = block->next)

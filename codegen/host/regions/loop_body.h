@@ -12,6 +12,11 @@ typedef struct LoopBody {
 
 /* loop: a thread_loop. The arrays are the arena's. */
 LoopBody find_loop_body(const IrValue *loop, Arena *arena);
+/* Behind the marked tests that the body begins with. */
+IrBlock *first_behind_bounds(const IrValue *loop);
+/* region_order.c: whether LLVM may take the accesses of the loop's threads for independent where each runs the body several
+ * times before the next one. */
+bool keeps_order_of_trips(const LoopBody *body, Arena *arena);
 /* Whether the function runs all threads of a block. */
 bool has_thread_loops(const IrFunc *function);
 

@@ -51,7 +51,7 @@ static void make_own(const LoopPlaces *places, const IrBlock *block)
 
 /* --- threads that meet -------------------------------------------------------------------------------------------------- */
 
-static bool is_met_in(const IrLoop *loop)
+bool is_met_in(const IrLoop *loop)
 {
     for (uint32_t i = 0; i < loop->block_count; i++)
         for (const IrValue *value = loop->blocks[i]->first; value; value = value->next)

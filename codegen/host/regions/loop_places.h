@@ -12,6 +12,8 @@ typedef struct LoopPlaces {
     const bool *is_unrolled; /* likewise; NULL: none */
 } LoopPlaces;
 
+/* Whether threads meet in the loop. */
+bool is_met_in(const IrLoop *loop);
 /* Of a kernel whose threads meet: all loops that they run alike are around, but small ones in which they do not meet. */
 void place_loops_of_meeting(const IrFunc *kernel, Arena *arena, LoopPlaces *out);
 /* Of one whose threads do not meet; false: their order shows. */
