@@ -50,6 +50,8 @@ void take_several_trips(IrModule *module);
 void split_row_borders(IrModule *module);
 /* regions/common_sums.c: makes sums in a variable that all threads of a region add to one element of shared memory. */
 void make_common_sums(IrModule *module);
+/* passes/array_registers.c: makes of arrays that a loop over threads uses by numbers alone ones that LLVM takes apart. */
+void use_arrays_as_registers(IrModule *module);
 /* passes/thread_arrays.c: marks loops of a thread to write out in full, so that its small arrays are in registers. */
 void mark_loops_of_arrays(IrModule *module);
 /* regions/thread_bounds.c: likewise tests that a parallel region begins with. */

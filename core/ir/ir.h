@@ -52,6 +52,7 @@ typedef enum IrHintKind {
     IR_HINT_KIND_BOUND,       /* IrBound */
     IR_HINT_KIND_EVENT,       /* ObservedEvent */
     IR_HINT_KIND_PRIVACY,     /* IrPrivacy */
+    IR_HINT_KIND_TURNS,       /* IrTurns */
     IR_HINT_KIND_COUNT
 } IrHintKind;
 
@@ -132,6 +133,9 @@ typedef enum IrSilence { IR_HEARD, IR_SILENT, IR_SILENCE_COUNT } IrSilence;
 
 /* Of an ATOMIC: it may go to a copy of the array that the worker has for itself. */
 typedef enum IrPrivacy { IR_COMMON, IR_PRIVATE, IR_PRIVACY_COUNT } IrPrivacy;
+
+/* Of a LOCAL where functions have loops over threads: a thread_loop's threads use it in turn, and each fills it first. */
+typedef enum IrTurns { IR_FOR_EACH, IR_IN_TURN, IR_TURNS_COUNT } IrTurns;
 
 /* Of an ADDRESS: memory may be written through it. */
 typedef enum IrEscape { IR_STAYS, IR_ESCAPES, IR_ESCAPE_COUNT } IrEscape;

@@ -37,6 +37,7 @@ static const char *const silence_names[IR_SILENCE_COUNT] = {"", "silent"};
 static const char *const watch_names[WATCH_COUNT] = {"",     "write", "atomic", "strong_read", "strong_write",
                                                      "copy", "fence", "fresh",  "touch",       "begin"};
 static const char *const privacy_names[IR_PRIVACY_COUNT] = {"", "private"};
+static const char *const turns_names[IR_TURNS_COUNT] = {"", "in_turn"};
 static const char *const bound_names[IR_BOUND_COUNT] = {"", "in", "out"};
 
 static const struct {
@@ -53,6 +54,7 @@ static const struct {
     [IR_HINT_KIND_BOUND] = {bound_names, IR_BOUND_COUNT},
     [IR_HINT_KIND_EVENT] = {observed_event_words, OBSERVED_EVENT_COUNT},
     [IR_HINT_KIND_PRIVACY] = {privacy_names, IR_PRIVACY_COUNT},
+    [IR_HINT_KIND_TURNS] = {turns_names, IR_TURNS_COUNT},
 };
 
 const char *const *ir_hint_words(IrOp op, uint8_t *count)

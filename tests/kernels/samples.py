@@ -342,6 +342,7 @@ PASS_SAMPLES = {
     "warps": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
     "distances": (warp_sums, "void(int32[::1], float32[::1], float32[::1])"),
     "trips": (sums_of_two, "void(float32[::1], float32[:, ::1], float32[::1])"),
+    "registers": (sums_of_two, "void(float32[::1], float32[:, ::1], float32[::1])"),
     "borders": (neighbours, "void(uint8[:, ::1], uint8[:, ::1])"),
     "region_bounds": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),

@@ -147,7 +147,8 @@ static uint64_t size_in_slot(uint64_t size, uint32_t alignment)
 
 LLVMValueRef host_thread_memory(Emitter *emitter, const IrValue *value, uint64_t size, uint32_t alignment)
 {
-    BlockFrame *frame = has_frame(emitter) ? frame_of(emitter, value) : NULL;
+    bool is_of_loop = value->op == IR_LOCAL && value->hint == IR_IN_TURN;
+    BlockFrame *frame = has_frame(emitter) && !is_of_loop ? frame_of(emitter, value) : NULL;
     if (!frame || (value->op != IR_LOCAL && !frame->thread_number))
         return NULL;
     size = size_in_slot(size, alignment);
