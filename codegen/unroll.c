@@ -2,7 +2,7 @@
  * and small ones. Such an array can be in registers only when every index is known while compiling, or is one of a few that
  * are; LLVM's own threshold looks at the loop's size alone, which keeps accumulators of matrix products in memory, and is
  * lower than CUDA C's. Where a loop counts from or to what another one counts, as in `for j in range(i + 1)`, the number of
- * its trips is known once that one is written out. */
+ * its trips is known once that one is written out; where its variable is doubled or halved, it is counted. */
 #include "codegen/unroll.h"
 
 #include <assert.h>
@@ -107,15 +107,115 @@ static int64_t trips_of(const Unroll *unroll, const IrInduction *counts, bool *n
     return trips <= unroll->limits->trips ? trips : 0;
 }
 
+/* --- loops that double or halve ------------------------------------------------------------------------------------ */
+
+/* A variable of the header, how each way back changes it, and the header's test of it. */
+typedef struct Scaled {
+    const IrValue *variable, *change, *test;
+    bool first_stays;
+} Scaled;
+
+static bool has_number(const IrValue *value, const IrValue *variable)
+{
+    return value->operand_count == 2 && value->operands[0] == variable && value->operands[1]->op == IR_CONST &&
+           type_is_integer(value->operands[1]->type);
+}
+
+/* By a number, such as `half *= 2` and `half //= 2`; the same on every way back. One number on every way in. */
+static bool is_scaled(const IrGraph *graph, const IrLoop *loop, Scaled *scaled, int64_t *start)
+{
+    bool has_start = false;
+    for (uint32_t i = 0; i < scaled->variable->operand_count; i++) {
+        const IrValue *operand = scaled->variable->operands[i];
+        if (ir_loop_has(graph, loop, loop->header->predecessors[i])) {
+            if (scaled->change && scaled->change != operand)
+                return false;
+            scaled->change = operand;
+        } else if (operand->op != IR_CONST || (has_start && operand->integer != *start)) {
+            return false;
+        } else {
+            *start = operand->integer;
+            has_start = true;
+        }
+    }
+    return has_start && scaled->change && has_number(scaled->change, scaled->variable);
+}
+
+/* The test is of the variable and a number, or whether the variable is 0. */
+static bool read_scaled(const IrGraph *graph, const IrLoop *loop, Scaled *scaled, int64_t *start)
+{
+    const IrValue *branch = loop->header->last;
+    if (branch->op != IR_BRANCH)
+        return false;
+    const IrValue *test = scaled->test = branch->operands[0];
+    scaled->first_stays = ir_loop_has(graph, loop, branch->targets[0]);
+    bool is_of_number = ir_is_comparison(test->op) && has_number(test, test->operands[0]);
+    if (scaled->first_stays == ir_loop_has(graph, loop, branch->targets[1]) ||
+        (!is_of_number && test->op != IR_CONVERT))
+        return false;
+    scaled->variable = test->operands[0];
+    return scaled->variable->op == IR_PHI && scaled->variable->block == loop->header &&
+           type_is_integer(scaled->variable->type) && is_scaled(graph, loop, scaled, start);
+}
+
+static bool stays(const Scaled *scaled, int64_t variable)
+{
+    int64_t number = scaled->test->op == IR_CONVERT ? 0 : scaled->test->operands[1]->integer;
+    switch (scaled->test->op) {
+    case IR_LT: return (variable < number) == scaled->first_stays;
+    case IR_LE: return (variable <= number) == scaled->first_stays;
+    case IR_GT: return (variable > number) == scaled->first_stays;
+    case IR_GE: return (variable >= number) == scaled->first_stays;
+    case IR_EQ: return (variable == number) == scaled->first_stays;
+    default: return (variable != number) == scaled->first_stays;
+    }
+}
+
+/* The variable after one more trip; -1: not looked at. */
+static int64_t scale(const Scaled *scaled, int64_t variable)
+{
+    int64_t number = scaled->change->operands[1]->integer;
+    if (number <= 0 || number > FARTHEST)
+        return -1;
+    switch (scaled->change->op) {
+    case IR_MUL: return variable * number;
+    case IR_FLOORDIV: return variable / number;
+    case IR_SHL: return number < 20 ? variable << number : -1;
+    case IR_SHR: return number < 20 ? variable >> number : 0;
+    default: return -1;
+    }
+}
+
+/* Its trips at most; 0: the loop is no such one. */
+static int64_t scaled_trips(const Unroll *unroll, const IrLoop *loop, const IrValue **variable, Interval *counted)
+{
+    Scaled scaled = {0};
+    int64_t trips = 0, now = 0;
+    if (!unroll->limits->scaled || !read_scaled(unroll->graph, loop, &scaled, &now))
+        return 0;
+    *variable = scaled.variable;
+    *counted = (Interval){now, now};
+    while (now >= 0 && now <= FARTHEST && stays(&scaled, now) && trips++ < unroll->limits->trips) {
+        counted->low = now < counted->low ? now : counted->low;
+        counted->high = now > counted->high ? now : counted->high;
+        now = scale(&scaled, now);
+    }
+    return now >= 0 && now <= FARTHEST && !stays(&scaled, now) && trips <= unroll->limits->trips ? trips : 0;
+}
+
+/* --- all loops ------------------------------------------------------------------------------------------------------- */
+
 /* Outer loops come before those inside of them. */
 static void find_counters(Unroll *unroll)
 {
     IrInduction counts;
     for (uint32_t i = 0; i < unroll->graph->loop_count; i++) {
         unroll->needs[i] = ARENA_ARRAY(unroll->arena, bool, unroll->graph->loop_count);
-        if (!ir_induction(unroll->graph, &unroll->graph->loops[i], &counts))
-            continue;
-        unroll->trips[i] = trips_of(unroll, &counts, unroll->needs[i], &unroll->counted[i]);
+        const IrLoop *loop = &unroll->graph->loops[i];
+        if (ir_induction(unroll->graph, loop, &counts))
+            unroll->trips[i] = trips_of(unroll, &counts, unroll->needs[i], &unroll->counted[i]);
+        else
+            unroll->trips[i] = scaled_trips(unroll, loop, &counts.variable, &unroll->counted[i]);
         unroll->counters[i] = unroll->trips[i] ? counts.variable : NULL;
     }
 }
@@ -307,7 +407,7 @@ static bool is_affordable(const Unroll *unroll)
 
 /* --- small loops ---------------------------------------------------------------------------------------------------- */
 
-enum { OF_ROUTINE = 32, DEEPEST_CALL = 4 };
+enum { OF_ROUTINE = 32, OF_KNOWN_DIVISOR = 4, DEEPEST_CALL = 4 };
 
 static int64_t weight_of(const IrValue *value, int depth);
 
@@ -349,6 +449,13 @@ static int64_t weight_of(const IrValue *value, int depth)
 
 int64_t weight_in_loop(const IrValue *value) { return weight_of(value, DEEPEST_CALL); }
 
+/* What a value is in one trip of a loop that is written out: a division by its variable is one by a number. */
+static int64_t weight_written_out(const IrValue *value, const IrValue *counter)
+{
+    bool divides = value->op == IR_FLOORDIV || value->op == IR_MOD;
+    return divides && value->operands[1] == counter ? OF_KNOWN_DIVISOR : weight_in_loop(value);
+}
+
 /* Loops without others inside, of so few instructions that CUDA C writes them out. */
 static void choose_small(Unroll *unroll)
 {
@@ -360,7 +467,7 @@ static void choose_small(Unroll *unroll)
         for (uint32_t k = 0; k < loop->block_count; k++) {
             is_innermost &= graph->loop_of[loop->blocks[k]->id] == loop;
             for (const IrValue *value = loop->blocks[k]->first; value; value = value->next)
-                weight += weight_in_loop(value);
+                weight += weight_written_out(value, unroll->counters[i]);
         }
         bool needs_none = !memchr(unroll->needs[i], true, graph->loop_count);
         if (unroll->counters[i] && is_innermost && needs_none && weight * unroll->trips[i] <= unroll->limits->small)

@@ -8,6 +8,7 @@ typedef struct UnrollLimits {
     int64_t trips; /* of one loop */
     int64_t values; /* of a function's loops when they are written out */
     int64_t small; /* instructions of a loop that is written out for its size alone */
+    bool scaled; /* also loops whose variable is doubled or halved, or the like */
 } UnrollLimits;
 
 /* Of an access: the axis whose index the program chooses while it runs, and how many elements there are on it; 0: none. */

@@ -21,7 +21,7 @@ void mark_unrolled_loops(IrModule *module)
 {
     /* accumulators of wgmma are many, and of no use in memory */
     bool has_wgmma = ir_module_effects(module) & EFFECT_SPECIFIC;
-    const UnrollLimits limits = {.trips = 128, .values = has_wgmma ? 65536 : 8192, .small = 768};
+    const UnrollLimits limits = {.trips = 128, .values = has_wgmma ? 65536 : 8192, .small = 768, .scaled = true};
     Arena *arena = arena_create();
     for (IrFunc *function = module->first; function; function = function->next)
         mark_in_function(function, &limits, arena);
