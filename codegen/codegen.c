@@ -13,7 +13,7 @@
 #include "core/thread/own_stack.h"
 
 static void dispose_text(void *text) { LLVMDisposeMessage(text); }
-static void dispose_buffer(void *buffer) { LLVMDisposeMemoryBuffer(buffer); }
+static void free_passes(void *passes) { free_code_passes(passes); }
 static void close_emitter(void *emitter) { emitter_close(emitter); }
 
 static void keep_llvm_text(Emitter *emitter, KernelImage *image)
@@ -25,28 +25,45 @@ static void keep_llvm_text(Emitter *emitter, KernelImage *image)
     memory_end(&cleanup);
 }
 
-/* Code or assembly text, with a NUL behind it. */
+/* What LLVM does not forget between two modules: of debug information which section is open; a printer of PTX, which variables
+ * are declared in which function, by their addresses; a host's printer of assembly, that it has said .text. After much code the
+ * passes' tables are large. */
+static bool leaves_passes_as_new(const Emitter *emitter, LLVMCodeGenFileType type, size_t size)
+{
+    enum { MOST_CODE = 1 << 18 };
+    if (emitter->debug || size > MOST_CODE)
+        return false;
+    return emitter->target->kind == TARGET_NVPTX ? !LLVMGetFirstGlobal(emitter->llvm_module) : type == LLVMObjectFile;
+}
+
+/* Code or assembly text, with a NUL behind it. While they run, the passes are nobody's: where memory ends in the middle of it
+ * they are not run again. */
 static char *emit_code(Emitter *emitter, LLVMCodeGenFileType type, size_t *size)
 {
-    LLVMMemoryBufferRef buffer = NULL;
-    char *message = NULL;
     change_before_selection(emitter->lowering->before_selection, emitter);
-    bool failed = LLVMTargetMachineEmitToMemoryBuffer(emitter->machine, emitter->llvm_module, type, &message, &buffer);
-    change_before_selection(NULL, NULL);
-    if (failed || emitter->llvm_error[0]) {
-        diag_fail(emitter->diag, NULL, DIAG_LLVM, emitter->llvm_error[0] ? emitter->llvm_error : message);
-        LLVMDisposeMessage(message);
-        if (buffer)
-            LLVMDisposeMemoryBuffer(buffer);
+    CodePasses *passes = machine_take_passes(emitter->held, type);
+    if (!passes) {
+        change_before_selection(NULL, NULL);
+        diag_fail(emitter->diag, NULL, DIAG_LLVM, "the code generator does not make files of this type");
         return NULL;
     }
+    const char *made = run_code_passes(passes, emitter->llvm_module, size);
+    change_before_selection(NULL, NULL);
     MemoryCleanup cleanup;
-    memory_defer(&cleanup, dispose_buffer, buffer);
-    *size = LLVMGetBufferSize(buffer);
-    const char *start = LLVMGetBufferStart(buffer);
-    char *code = emitter->lowering->change_text ? emitter->lowering->change_text(start, size)
-                                                : memcpy(memory_alloc(*size + 1), start, *size + 1);
-    memory_end(&cleanup);
+    memory_defer(&cleanup, free_passes, passes);
+    char *code = NULL;
+    if (emitter->llvm_error[0])
+        diag_fail(emitter->diag, NULL, DIAG_LLVM, emitter->llvm_error);
+    else if (emitter->lowering->change_text)
+        code = emitter->lowering->change_text(made, size);
+    else
+        code = memcpy(memory_alloc(*size + 1), made, *size + 1);
+    if (!code || !leaves_passes_as_new(emitter, type, *size)) {
+        memory_end(&cleanup);
+        return code;
+    }
+    memory_cancel(&cleanup);
+    machine_keep_passes(emitter->held, type, passes);
     return code;
 }
 

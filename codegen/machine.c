@@ -13,6 +13,7 @@ enum { PLACES = 8 };
 struct Machine {
     LLVMTargetMachineRef llvm;
     MachineKind kind; /* its texts lie behind the struct */
+    CodePasses *passes[LLVMObjectFile + 1]; /* by what they make; NULL: none are kept */
     bool is_spoiled;
 };
 
@@ -26,8 +27,15 @@ static bool is_of(const Machine *machine, const MachineKind *kind)
            !strcmp(own->features, kind->features);
 }
 
+static void free_passes(Machine *machine)
+{
+    for (int type = 0; type <= LLVMObjectFile; type++)
+        machine_keep_passes(machine, (LLVMCodeGenFileType)type, NULL);
+}
+
 static void dispose(Machine *machine)
 {
+    free_passes(machine);
     LLVMDisposeTargetMachine(machine->llvm);
     memory_free(machine);
 }
@@ -78,7 +86,24 @@ Machine *machine_take(const MachineKind *kind)
 
 LLVMTargetMachineRef machine_of_llvm(const Machine *machine) { return machine->llvm; }
 
-void machine_spoil(Machine *machine) { machine->is_spoiled = true; }
+CodePasses *machine_take_passes(Machine *machine, LLVMCodeGenFileType type)
+{
+    CodePasses *kept = machine->passes[type];
+    machine->passes[type] = NULL;
+    return kept ? kept : make_code_passes(machine->llvm, type);
+}
+
+void machine_keep_passes(Machine *machine, LLVMCodeGenFileType type, CodePasses *passes)
+{
+    free_code_passes(machine->passes[type]);
+    machine->passes[type] = passes;
+}
+
+void machine_spoil(Machine *machine)
+{
+    free_passes(machine);
+    machine->is_spoiled = true;
+}
 
 void machine_give_back(Machine *machine)
 {

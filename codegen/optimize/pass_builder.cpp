@@ -1,5 +1,5 @@
 /* The only file in C++: LLVM's C interface runs pipelines, but has no way to put a pass into one, nor
- * to leave one of a machine's out, or to change its level or a condition to its opposite. */
+ * to leave one of a machine's out, to keep those, or to change its level or a condition to its opposite. */
 #include "codegen/optimize/pass_builder.h"
 
 #include <llvm/Analysis/CFG.h>
@@ -9,9 +9,11 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/OptBisect.h>
 #include <llvm/IR/PassInstrumentation.h>
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/RegisterTargetPassConfigCallback.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
@@ -44,13 +46,14 @@ thread_local Selection before_selection;
 
 struct BeforeSelection : llvm::FunctionPass {
     static char ID;
-    Selection selection;
 
-    explicit BeforeSelection(const Selection &selection) : FunctionPass(ID), selection(selection) {}
+    BeforeSelection() : FunctionPass(ID) {}
 
     bool runOnFunction(llvm::Function &function) override
     {
-        selection.change(selection.state, llvm::wrap(&function));
+        if (!before_selection.change)
+            return false;
+        before_selection.change(before_selection.state, llvm::wrap(&function));
         return true;
     }
     void getAnalysisUsage(llvm::AnalysisUsage &usage) const override { usage.setPreservesCFG(); }
@@ -63,7 +66,7 @@ void add_before_selection(llvm::TargetMachine &machine, llvm::PassManagerBase &,
     if (!before_selection.change || machine.getOptLevel() == llvm::CodeGenOptLevel::None)
         return;
     std::unique_ptr<llvm::Pass> last(llvm::createCodeGenPrepareLegacyPass());
-    passes->insertPass(last->getPassID(), new BeforeSelection(before_selection));
+    passes->insertPass(last->getPassID(), new BeforeSelection);
 }
 
 /* A machine's passes cannot be taken out of its list, but each asks its context whether it is wanted. */
@@ -128,6 +131,12 @@ bool leaves_lines(llvm::StringRef pass, const llvm::Any &unit, unsigned longest)
 }
 
 } // namespace
+
+struct CodePasses {
+    llvm::SmallVector<char, 0> code;
+    llvm::raw_svector_ostream stream{code};
+    llvm::legacy::PassManager passes;
+};
 
 LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
                                const PipelineSettings *settings)
@@ -205,6 +214,25 @@ void make_code_fast(LLVMTargetMachineRef machine)
 {
     reinterpret_cast<llvm::TargetMachine *>(machine)->setOptLevel(llvm::CodeGenOptLevel::None);
 }
+
+CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type)
+{
+    auto passes = std::make_unique<CodePasses>();
+    auto kind = type == LLVMAssemblyFile ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
+    auto *maker = reinterpret_cast<llvm::TargetMachine *>(machine);
+    return maker->addPassesToEmitFile(passes->passes, passes->stream, nullptr, kind) ? nullptr : passes.release();
+}
+
+const char *run_code_passes(CodePasses *passes, LLVMModuleRef module, size_t *size)
+{
+    passes->code.clear();
+    passes->passes.run(*llvm::unwrap(module));
+    *size = passes->code.size();
+    passes->code.push_back(0);
+    return passes->code.data();
+}
+
+void free_code_passes(CodePasses *passes) { delete passes; }
 
 void change_before_selection(CodeChange change, void *state)
 {

@@ -1,5 +1,5 @@
 /* What LLVM's C interface has no way to ask for: a pass of ours in the middle of its pipeline, a pass less there, another
- * level for a machine, a branch the other way round, a block in two, a pass less of the code generator's. */
+ * level for a machine, a branch the other way round, a block in two, a pass less of the code generator's, its passes again. */
 #ifndef CUJIT_CODEGEN_PASS_BUILDER_H
 #define CUJIT_CODEGEN_PASS_BUILDER_H
 
@@ -37,6 +37,15 @@ void split_blocks(LLVMValueRef function, unsigned longest);
 void leave_straight_lines(LLVMContextRef context);
 /* From now on the machine makes code as fast as it can, whatever the code is like. */
 void make_code_fast(LLVMTargetMachineRef machine);
+
+/* The passes of a machine's code generator, set up: which takes a fourth of a small kernel's way to PTX. They make code of one
+ * module after the other, each the same as if they were new. */
+typedef struct CodePasses CodePasses;
+/* NULL: the machine makes no such code. It has to live as long as they do. */
+CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type);
+/* The code, with a NUL behind it, until they are run again. */
+const char *run_code_passes(CodePasses *passes, LLVMModuleRef module, size_t *size);
+void free_code_passes(CodePasses *passes);
 
 #ifdef __cplusplus
 }

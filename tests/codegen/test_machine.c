@@ -1,4 +1,4 @@
-/* Machines of code generators: who takes one has it alone, and gets one that is of the wanted kind. */
+/* Machines of code generators: who takes one has it alone, and gets one that is of the wanted kind, with passes that were kept. */
 #include "codegen/machine.h"
 #include "codegen_tests.h"
 
@@ -39,6 +39,21 @@ void test_machines(void)
     machine_give_back(first);
     machine_give_back(of_other);
     machine_give_back(NULL);
+    /* Passes are kept with it, by what they make. */
+    Machine *owner = machine_take(&plain);
+    CodePasses *of_objects = machine_take_passes(owner, LLVMObjectFile);
+    machine_keep_passes(owner, LLVMObjectFile, of_objects);
+    machine_give_back(owner);
+    CHECK(machine_take(&plain) == owner);
+    CodePasses *of_assembly = machine_take_passes(owner, LLVMAssemblyFile);
+    CHECK(of_assembly != of_objects && machine_take_passes(owner, LLVMObjectFile) == of_objects);
+    machine_keep_passes(owner, LLVMObjectFile, of_objects);
+    machine_spoil(owner); /* what is made from now on is for the changed machine */
+    CodePasses *of_changed = machine_take_passes(owner, LLVMObjectFile);
+    CHECK(of_changed);
+    free_code_passes(of_changed);
+    free_code_passes(of_assembly);
+    machine_give_back(owner);
     /* More kinds than there are places: the last ones are kept. */
     static const LLVMCodeModel models[] = {LLVMCodeModelSmall, LLVMCodeModelLarge}; /* Arm has no medium one */
     static const LLVMRelocMode relocations[] = {LLVMRelocPIC, LLVMRelocStatic};
