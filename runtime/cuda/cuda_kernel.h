@@ -7,9 +7,14 @@
 #include "runtime/backend.h"
 #include "runtime/cuda/driver/driver.h"
 
+typedef struct CudaCode {
+    CUmodule module;
+    CUlibrary library; /* that it is of; NULL: none */
+} CudaCode;
+
 typedef struct CudaKernel {
     RtKernel base;
-    CUmodule module;
+    CudaCode code;
     const char *logged_name; /* launch_log.h */
     bool is_lent; /* the module is unloaded by whoever loaded it */
     CUfunction function;

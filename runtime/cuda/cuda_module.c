@@ -81,18 +81,50 @@ static bool deepen_stack(CudaKernel *kernel, const KernelImage *image, Diag *dia
     return true;
 }
 
-static bool load_code(const void *code, const char *name, int max_registers, CUmodule *module, Diag *diag)
+/* While the driver compiles a module, no thread launches anything in its context; libraries are compiled beside launches.
+ * Where all is loaded eagerly, a library would be loaded for the contexts that come later, too, with options that are gone
+ * by then. */
+static bool loads_libraries(void)
+{
+    CUmoduleLoadingMode mode;
+    return driver_has(DRIVER_cuLibraryLoadData) && driver_has(DRIVER_cuModuleGetLoadingMode) &&
+           driver.cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_LAZY_LOADING;
+}
+
+static CUresult load_library(CudaCode *loaded, const void *code, JitOptions *jit)
+{
+    CUresult result =
+        driver.cuLibraryLoadData(&loaded->library, code, jit->options, jit->values, jit->count, NULL, NULL, 0);
+    if (result != CUDA_SUCCESS)
+        return result;
+    result = driver.cuLibraryGetModule(&loaded->module, loaded->library);
+    if (result != CUDA_SUCCESS)
+        driver.cuLibraryUnload(loaded->library);
+    return result;
+}
+
+static bool load_code(CudaCode *loaded, const void *code, const char *name, int max_registers, Diag *diag)
 {
     JitOptions jit;
     jit_options_set(&jit, max_registers);
-    return jit_check(&jit, name, driver.cuModuleLoadDataEx(module, code, jit.count, jit.options, jit.values), diag);
+    *loaded = (CudaCode){0};
+    CUresult result = loads_libraries()
+                          ? load_library(loaded, code, &jit)
+                          : driver.cuModuleLoadDataEx(&loaded->module, code, jit.count, jit.options, jit.values);
+    return jit_check(&jit, name, result, diag);
+}
+
+static bool unload_code(const CudaCode *loaded, Diag *diag)
+{
+    return loaded->library ? driver_call(diag, cuLibraryUnload, loaded->library)
+                           : driver_call(diag, cuModuleUnload, loaded->module);
 }
 
 /* Finds the kernel in its module. reserved: bytes of dynamic shared memory that are its own arrays. */
 static bool find_function(CudaKernel *kernel, const char *name, uint32_t reserved, Diag *diag)
 {
     int threads = 0, shared = 0;
-    if (!driver_call(diag, cuModuleGetFunction, &kernel->function, kernel->module, name) ||
+    if (!driver_call(diag, cuModuleGetFunction, &kernel->function, kernel->code.module, name) ||
         !driver_call(diag, cuFuncGetAttribute, &threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel->function) ||
         !driver_call(diag, cuFuncGetAttribute, &shared, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel->function))
         return false;
@@ -119,12 +151,12 @@ static bool check_parameters(const KernelImage *image, Diag *diag)
 static bool load_function(CudaKernel *kernel, const KernelImage *image, Diag *diag)
 {
     if (!check_parameters(image, diag) ||
-        !load_code(image->code, image->name, image->max_registers, &kernel->module, diag))
+        !load_code(&kernel->code, image->code, image->name, image->max_registers, diag))
         return false;
     if (find_function(kernel, image->name, image->static_shared, diag) && prefer_carveout(kernel, image, diag) &&
         deepen_stack(kernel, image, diag))
         return true;
-    driver.cuModuleUnload(kernel->module);
+    unload_code(&kernel->code, &(Diag){0});
     return false;
 }
 
@@ -157,28 +189,32 @@ void cuda_kernel_unload(RtKernel *kernel)
     CudaScope scope;
     Diag ignored = {0}; /* a process that ends has no one to tell */
     if (!((CudaKernel *)kernel)->is_lent && cuda_enter_uncaptured(kernel->device, &scope, &ignored))
-        cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, ((CudaKernel *)kernel)->module));
+        cuda_leave(&scope, unload_code(&((CudaKernel *)kernel)->code, &ignored));
     memory_free(kernel);
 }
 
 /* --- modules with several kernels ------------------------------------------------------------------------------------- */
-static CUmodule handle_of(const RtModule *module) { return (CUmodule)(uintptr_t)module->handle; }
+static CudaCode code_of(const RtModule *module)
+{
+    return (CudaCode){(CUmodule)(uintptr_t)module->handle, (CUlibrary)(uintptr_t)module->library};
+}
 
 RtModule *cuda_module_load(RtDevice *device, const void *code, const char *name, int max_registers, Diag *diag)
 {
     CudaScope scope;
-    CUmodule handle = NULL;
+    CudaCode loaded;
     RtModule *module = memory_new(sizeof *module, diag);
     if (!module)
         return NULL;
     module->device = device;
     snprintf(module->name, sizeof module->name, "%s", name);
     if (!cuda_enter_uncaptured(device, &scope, diag) ||
-        !cuda_leave(&scope, load_code(code, name, max_registers, &handle, diag))) {
+        !cuda_leave(&scope, load_code(&loaded, code, name, max_registers, diag))) {
         memory_free(module);
         return NULL;
     }
-    module->handle = (uint64_t)(uintptr_t)handle;
+    module->handle = (uint64_t)(uintptr_t)loaded.module;
+    module->library = (uint64_t)(uintptr_t)loaded.library;
     return module;
 }
 
@@ -186,8 +222,9 @@ void cuda_module_unload(RtModule *module)
 {
     CudaScope scope;
     Diag ignored = {0};
+    CudaCode code = code_of(module);
     if (cuda_enter_uncaptured(module->device, &scope, &ignored))
-        cuda_leave(&scope, driver_call(&ignored, cuModuleUnload, handle_of(module)));
+        cuda_leave(&scope, unload_code(&code, &ignored));
     memory_free(module);
 }
 
@@ -198,7 +235,7 @@ RtKernel *cuda_module_kernel(RtModule *module, const char *name, Diag *diag)
     if (!kernel)
         return NULL;
     kernel->base.device = module->device;
-    kernel->module = handle_of(module);
+    kernel->code = code_of(module);
     kernel->is_lent = true;
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", name);
     kernel->logged_name = launch_log_name(name);
@@ -217,12 +254,12 @@ bool cuda_module_global(RtModule *module, const char *name, RtPointer *pointer, 
     CUdeviceptr address = 0;
     if (!cuda_enter(module->device, &scope, diag))
         return false;
-    bool ok = driver_call(diag, cuModuleGetGlobal, &address, size, handle_of(module), name);
+    bool ok = driver_call(diag, cuModuleGetGlobal, &address, size, code_of(module).module, name);
     *pointer = address;
     return cuda_leave(&scope, ok);
 }
 
-uint64_t cuda_kernel_module(RtKernel *kernel) { return (uint64_t)(uintptr_t)((CudaKernel *)kernel)->module; }
+uint64_t cuda_kernel_module(RtKernel *kernel) { return (uint64_t)(uintptr_t)((CudaKernel *)kernel)->code.module; }
 
 bool cuda_kernel_parameter(RtKernel *kernel, uint32_t index, size_t *offset, size_t *size, bool *is_there,
                            bool *is_known, Diag *diag)

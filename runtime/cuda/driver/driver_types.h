@@ -15,6 +15,7 @@ typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
+typedef struct CUlib_st *CUlibrary;
 typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
@@ -131,6 +132,18 @@ typedef enum CUjit_option {
 #include "runtime/cuda/driver/driver_numbers.def"
 #undef NUMBERS_OF_JIT_OPTION
 } CUjit_option;
+
+typedef enum CUmoduleLoadingMode {
+#define NUMBERS_OF_LOADING_MODE
+#include "runtime/cuda/driver/driver_numbers.def"
+#undef NUMBERS_OF_LOADING_MODE
+} CUmoduleLoadingMode;
+
+typedef enum CUlibraryOption {
+#define NUMBERS_OF_LIBRARY_OPTION
+#include "runtime/cuda/driver/driver_numbers.def"
+#undef NUMBERS_OF_LIBRARY_OPTION
+} CUlibraryOption;
 
 typedef enum CUjitInputType {
 #define NUMBERS_OF_JIT_INPUT

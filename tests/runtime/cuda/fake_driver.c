@@ -128,13 +128,13 @@ static bool is_one_of(const char *name, const char *const *names)
 static bool loses_capture(const char *name)
 {
     static const char *const waits[] = {"cuCtxSynchronize", NULL};
-    static const char *const unsafe[] = {"cuMemAlloc",          "cuMemFree",           "cuMemAllocManaged",
-                                         "cuMemHostAlloc",      "cuMemFreeHost",       "cuMemHostRegister",
-                                         "cuMemHostUnregister", "cuModuleLoadDataEx",  "cuModuleUnload",
-                                         "cuStreamCreate",      "cuEventQuery",        "cuEventSynchronize",
-                                         "cuStreamSynchronize", "cuStreamQuery",       "cuMemcpyHtoD",
-                                         "cuMemcpyDtoH",        "cuMemcpyPeer",        "cuCtxSetLimit",
-                                         "cuIpcOpenMemHandle",  "cuIpcCloseMemHandle", NULL};
+    static const char *const unsafe[] = {
+        "cuMemAlloc",     "cuMemFree",          "cuMemAllocManaged",   "cuMemHostAlloc",
+        "cuMemFreeHost",  "cuMemHostRegister",  "cuMemHostUnregister", "cuModuleLoadDataEx",
+        "cuModuleUnload", "cuLibraryLoadData",  "cuLibraryGetModule",  "cuLibraryUnload",
+        "cuStreamCreate", "cuEventQuery",       "cuEventSynchronize",  "cuStreamSynchronize",
+        "cuStreamQuery",  "cuMemcpyHtoD",       "cuMemcpyDtoH",        "cuMemcpyPeer",
+        "cuCtxSetLimit",  "cuIpcOpenMemHandle", "cuIpcCloseMemHandle", NULL};
     return is_one_of(name, waits) || (fake_mode != CU_STREAM_CAPTURE_MODE_RELAXED && is_one_of(name, unsafe));
 }
 
@@ -632,6 +632,30 @@ CUresult act_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned in
     CUresult result = compile(image, count, options, values);
     return result == CUDA_SUCCESS ? make((void **)module, 16) : result;
 }
+
+/* As the driver where nobody has said otherwise. */
+CUresult act_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
+{
+    const char *text = getenv("CUDA_MODULE_LOADING");
+    *mode = text && !strcmp(text, "EAGER") ? CU_MODULE_EAGER_LOADING : CU_MODULE_LAZY_LOADING;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options, void **values,
+                               unsigned int count, CUlibraryOption *library_options, void **library_values,
+                               unsigned int library_count)
+{
+    (void)library_options, (void)library_values, (void)library_count;
+    return act_cuModuleLoadDataEx((CUmodule *)library, image, count, options, values);
+}
+
+CUresult act_cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+    *module = (CUmodule)library;
+    return CUDA_SUCCESS;
+}
+
+CUresult act_cuLibraryUnload(CUlibrary library) { return destroy(library); }
 
 #include "fake_link.h"
 

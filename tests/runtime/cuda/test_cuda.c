@@ -382,6 +382,7 @@ static void modules(void)
     RtKernel *kernel = rt_kernel_load(device, &good, &diag);
     CHECK_OK(kernel != NULL, &diag);
     CHECK(fake()->last_max_registers() == 40);
+    CHECK(fake()->calls("cuLibraryLoadData") == 1 && fake()->calls("cuModuleLoadDataEx") == 0);
     CHECK_OK(rt_kernel_attribute(kernel, CU_FUNC_ATTRIBUTE_NUM_REGS, &value, &diag) && value == 7, &diag);
     CHECK_OK(rt_kernel_occupancy(kernel, 0, &blocks, &threads, &diag) && blocks == 264 && threads == 512, &diag);
     CHECK_OK(rt_kernel_resident_blocks(kernel, 128, 0, &blocks, &diag) && blocks > 0 && blocks % 2 == 0, &diag);
@@ -457,7 +458,7 @@ static void faults(void)
     CHECK(strstr(diag.notes[1].message, "CUJIT_CHECK=bounds") != NULL);
     CHECK(strstr(diag.notes[2].message, "start it again") != NULL);
     diag_clear(&diag);
-    fake()->fail("cuModuleLoadDataEx", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
+    fake()->fail("cuLibraryLoadData", 1, CUDA_ERROR_ILLEGAL_ADDRESS);
     CHECK(!rt_kernel_load(device, &image, &diag) && diag.note_count == 3);
     diag_clear(&diag);
     fake()->fail("cuCtxSynchronize", 1, CUDA_ERROR_INVALID_VALUE);

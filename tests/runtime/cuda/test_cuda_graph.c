@@ -112,7 +112,7 @@ static void bodies(void)
     CHECK(launch(&bench, -1));
     CHECK_OK(rt_graph_end(bench.graph, &bench.diag), &bench.diag);
     CHECK_TEXT(fake()->graph(), "kernel; set(0); while{kernel; kernel; set(0 1); if{kernel}(2); set(3)}(1); kernel(2)");
-    CHECK(fake()->calls("cuModuleLoadDataEx") == 2); /* the kernel's, and the one that sets conditions */
+    CHECK(fake()->calls("cuLibraryLoadData") == 2); /* the kernel's, and the one that sets conditions */
     end(&bench);
 }
 

@@ -45,6 +45,8 @@ typedef CUtensorMap ToolkitTensorMap;
 #define NUMBERS_OF_CAPTURE_STATUS
 #define NUMBERS_OF_CAPTURE_MODE
 #define NUMBERS_OF_JIT_OPTION
+#define NUMBERS_OF_LOADING_MODE
+#define NUMBERS_OF_LIBRARY_OPTION
 #define NUMBERS_OF_JIT_INPUT
 #define NUMBERS_OF_LAUNCH_ATTRIBUTE
 #define NUMBERS_OF_FLAG
@@ -65,6 +67,8 @@ typedef CUtensorMap ToolkitTensorMap;
 #undef NUMBERS_OF_CAPTURE_STATUS
 #undef NUMBERS_OF_CAPTURE_MODE
 #undef NUMBERS_OF_JIT_OPTION
+#undef NUMBERS_OF_LOADING_MODE
+#undef NUMBERS_OF_LIBRARY_OPTION
 #undef NUMBERS_OF_JIT_INPUT
 #undef NUMBERS_OF_LAUNCH_ATTRIBUTE
 #undef NUMBERS_OF_FLAG
@@ -91,6 +95,8 @@ typedef CUtensorMap ToolkitTensorMap;
 #define CUstreamCaptureStatus RuntimeCaptureStatus
 #define CUstreamCaptureMode RuntimeCaptureMode
 #define CUjit_option RuntimeJitOption
+#define CUmoduleLoadingMode RuntimeLoadingMode
+#define CUlibraryOption RuntimeLibraryOption
 #define CUlaunchAttributeID RuntimeAttributeId
 #define CUlaunchAttributeValue RuntimeValue
 #define CUlaunchAttribute RuntimeAttribute
