@@ -441,13 +441,30 @@ static bool asks_for_rows(const IrFunc *kernel)
 /* The ways to have loops over threads without need, the first one that gains is taken. */
 typedef struct Way {
     bool has_loops_around, by_rows, shares_loads, has_borders;
+    bool shares_checks; /* only where the threads of a row make a check alike in each trip */
 } Way;
 
 static const Way ways[] = {
+    {.has_loops_around = true, .by_rows = true, .shares_loads = true, .shares_checks = true},
     {.has_loops_around = true},
     {.has_loops_around = true, .by_rows = true, .shares_loads = true},
     {0},
 };
+
+/* Of what the row's threads load alike. */
+static bool checks_alike_in_trips(const LoopPlaces *places, const Regions *regions)
+{
+    for (uint32_t i = 0; i < places->graph->loop_count; i++) {
+        const IrLoop *loop = &places->graph->loops[i];
+        for (uint32_t k = 0; k < loop->block_count && places->is_around[i]; k++) {
+            const IrValue *end = loop->blocks[k]->last;
+            bool is_check = end->op == IR_BRANCH && (fails_check(end->targets[0]) || fails_check(end->targets[1]));
+            if (is_check && regions->homes[end->operands[0]->id] == HOME_UNIFORM)
+                return true;
+        }
+    }
+    return false;
+}
 
 static bool form_by(const Way *way, IrModule *module, bool raises, LoopPlaces *places, Arena *arena)
 {
@@ -462,6 +479,8 @@ static bool form_by(const Way *way, IrModule *module, bool raises, LoopPlaces *p
     bool gains =
         way->has_loops_around ? gains_by_places(places, &regions, arena) : way->has_borders || gains_by_tests(&regions);
     if (!gains || bytes_kept(&regions) > MOST_CACHED)
+        return false;
+    if (way->shares_checks && (!regions.by_rows || !checks_alike_in_trips(places, &regions)))
         return false;
     rebuild(module, &regions, places, ARENA_ARRAY(arena, bool, module->function_count), arena);
     return true;

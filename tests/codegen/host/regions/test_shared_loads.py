@@ -54,6 +54,44 @@ def test_sparse_times_dense(check):
     np.testing.assert_allclose(out, want, rtol=1e-5)
 
 
+def bag_sums(table, bags, out):
+    """As many trips for all rows, and a check that each row makes alike."""
+    column = cuda.threadIdx.x
+    bag = cuda.blockIdx.x * cuda.blockDim.y + cuda.threadIdx.y
+    if bag >= out.shape[0]:
+        return
+    total = float32(0)
+    for k in range(bags.shape[1]):
+        total += table[bags[bag, k], column]
+    out[bag, column] = total
+
+
+BAGS = (float32[:, ::1], int32[:, ::1], float32[:, ::1])
+
+
+def test_a_check_that_a_row_makes_alike_is_made_once():
+    heading = cuda.jit(bag_sums, check="bounds").inspect("regions", BAGS).split("\n", maxsplit=1)[0]
+    assert "by_rows" in heading
+    unchecked = cuda.jit(bag_sums, check=False).inspect("regions", BAGS).split("\n", maxsplit=1)[0]
+    assert "by_rows" not in unchecked
+
+
+@pytest.mark.parametrize("per_bag", [0, 1, 4, 7, 8, 13])
+def test_sums_of_bags(per_bag):
+    chance = np.random.default_rng(per_bag)
+    table = chance.integers(-9, 9, (40, 32)).astype(np.float32)
+    bags = chance.integers(-40, 40, (21, per_bag)).astype(np.int32)
+    out = np.ones((21, 32), np.float32)
+    kernel = cuda.jit(bag_sums, check="bounds")[3, (32, 8)]
+    kernel(table, bags, out)
+    np.testing.assert_array_equal(out, table[bags].sum(1))
+    if per_bag:
+        bags[20, per_bag - 1] = 40
+        with pytest.raises(IndexError, match="40"):
+            kernel(table, bags, out)
+            cuda.synchronize()
+
+
 def row_sums(starts, x, out):
     i, j = cuda.grid(2)
     if i < out.shape[0] and j < out.shape[1]:
