@@ -41,7 +41,7 @@ static bool is_on(const Way *way, const IrValue *phi)
 }
 
 /* Whether the index is a number once loops are written out. */
-static bool becomes_number(const Search *search, const IrValue *index, const Way *way, int depth)
+static bool becomes_number(const LoopBody *body, const IrValue *index, const Way *way, int depth)
 {
     Way here = {way, index};
     if (index->op == IR_CONST)
@@ -49,7 +49,7 @@ static bool becomes_number(const Search *search, const IrValue *index, const Way
     if (index->op == IR_PHI) {
         if (is_on(way, index))
             return true;
-        if (index->block->loop != IR_LOOP_UNROLL || !search->body.is_inside[index->block->id])
+        if (index->block->loop != IR_LOOP_UNROLL || !body->is_inside[index->block->id])
             return false;
         way = &here;
     } else if (!(ir_op_info[index->op].flags & IR_FLAG_PURE) || index->op == IR_INTRINSIC || index->op == IR_CALL) {
@@ -57,8 +57,23 @@ static bool becomes_number(const Search *search, const IrValue *index, const Way
     }
     bool is_number = index->operand_count && depth && type_is_integer(index->type);
     for (uint32_t i = 0; i < index->operand_count && is_number; i++)
-        is_number = becomes_number(search, index->operands[i], way, depth - 1);
+        is_number = becomes_number(body, index->operands[i], way, depth - 1);
     return is_number;
+}
+
+bool has_known_elements(const LoopBody *body, const IrValue *array)
+{
+    for (uint32_t i = 0; i < body->count; i++)
+        for (const IrValue *value = body->blocks[i]->first; value; value = value->next) {
+            bool is_access = value->op == IR_LOAD || value->op == IR_STORE;
+            for (uint32_t k = 0; k < value->operand_count; k++)
+                if (value->operands[k] == array && (!is_access || k || value->hint))
+                    return false;
+            for (uint32_t axis = 0; is_access && value->operands[0] == array && axis < array->type->ndim; axis++)
+                if (!becomes_number(body, value->operands[1 + axis], NULL, DEEPEST))
+                    return false;
+        }
+    return true;
 }
 
 /* --- how often ---------------------------------------------------------------------------------------------------------- */
@@ -97,17 +112,12 @@ static bool gains(const Search *search, const IrValue *array)
 {
     int64_t count = element_count(array->operands[0]), accesses = 0;
     bool has_store = false;
-    for (uint32_t i = 0; i < search->body.count && count && count <= MOST_ELEMENTS; i++)
+    if (!count || count > MOST_ELEMENTS || !has_known_elements(&search->body, array))
+        return false;
+    for (uint32_t i = 0; i < search->body.count; i++)
         for (const IrValue *value = search->body.blocks[i]->first; value; value = value->next) {
-            bool is_access = value->op == IR_LOAD || value->op == IR_STORE;
-            for (uint32_t k = 0; k < value->operand_count; k++)
-                if (value->operands[k] == array && (!is_access || k || value->hint))
-                    return false;
-            if (!is_access || value->operands[0] != array)
+            if ((value->op != IR_LOAD && value->op != IR_STORE) || value->operands[0] != array)
                 continue;
-            for (uint32_t axis = 0; axis < array->type->ndim; axis++)
-                if (!becomes_number(search, value->operands[1 + axis], NULL, DEEPEST))
-                    return false;
             accesses += copies_of(search, value->block);
             has_store |= value->op == IR_STORE;
         }

@@ -27,6 +27,7 @@ enum {
     MOST_WEIGHT = 256, /* of a trip */
     WEIGHT_OF_ACCESS = 16, /* for each access to what threads carry: more of it, and these cost little beside */
     LONGEST_STEP = 1 << 20,
+    LONGEST_WAY = 3, /* operations from what a thread carries into a trip to what it carries out of it */
 };
 
 typedef struct Trips {
@@ -211,6 +212,38 @@ static int64_t copies_of(const Trips *trips, const IrBlock *block)
     return copies;
 }
 
+/* How many operations lie between what a thread carries into a trip and the value; -1: it is not made of that. One that is
+ * asked of memory, or of a loop of the thread's own, is far. */
+static int way_to(const Trips *trips, const int *ways, const IrValue *value)
+{
+    int way = -1;
+    const IrLoop *loop = trips->graph->loop_of[value->block->id];
+    if (value->op == IR_SLOT_LOAD)
+        return value->operands[0]->op == IR_LOCAL ? -1 : 0;
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        way = ways[value->operands[i]->id] > way ? ways[value->operands[i]->id] : way;
+    bool is_far = value->op == IR_LOAD || value->op == IR_CALL || (loop && loop->header == value->block);
+    return way < 0 ? -1 : way + (is_far ? LONGEST_WAY + 1 : (int)weight_in_loop(value));
+}
+
+/* Whether what a thread carries is soon made again. Four trips of a long way wait for each other, while those of several
+ * threads do not. */
+static bool has_short_ways(const Trips *trips)
+{
+    int *ways = ARENA_ARRAY(trips->arena, int, trips->value_count + 1);
+    for (uint32_t i = 0; i < trips->value_count; i++)
+        ways[i] = -1;
+    for (uint32_t i = 0; i < trips->graph->count; i++) {
+        const IrBlock *block = trips->graph->order[i];
+        for (const IrValue *value = block->first; value && trips->body.is_inside[block->id]; value = value->next) {
+            ways[value->id] = way_to(trips, ways, value);
+            if (value->op == IR_SLOT_STORE && ways[value->operands[1]->id] > LONGEST_WAY)
+                return false;
+        }
+    }
+    return true;
+}
+
 /* Whether a trip is short beside what threads load and store of what they carry. */
 static bool gains(const Trips *trips)
 {
@@ -220,11 +253,13 @@ static bool gains(const Trips *trips)
         int64_t copies = trips->is_bound[block->id] ? 0 : copies_of(trips, block);
         for (const IrValue *value = block->first; value; value = value->next) {
             bool is_element = (value->op == IR_LOAD || value->op == IR_STORE) && value->operands[0]->op == IR_SLOT_LOAD;
+            if (is_element && !has_known_elements(&trips->body, value->operands[0]))
+                return false;
             weight += copies * weight_in_loop(value);
             carried += value->op == IR_SLOT_STORE ? 2 : is_element ? copies : 0;
         }
     }
-    return weight <= MOST_WEIGHT && weight <= WEIGHT_OF_ACCESS * carried;
+    return weight <= MOST_WEIGHT && weight <= WEIGHT_OF_ACCESS * carried && has_short_ways(trips);
 }
 
 static bool has_several_trips(const Trips *trips)

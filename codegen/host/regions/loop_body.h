@@ -17,6 +17,8 @@ IrBlock *first_behind_bounds(const IrValue *loop);
 /* region_order.c: whether LLVM may take the accesses of the loop's threads for independent where each runs the body several
  * times before the next one. */
 bool keeps_order_of_trips(const LoopBody *body, Arena *arena);
+/* passes/array_registers.c: whether all elements of the array that the body uses are known once loops are written out. */
+bool has_known_elements(const LoopBody *body, const IrValue *array);
 /* Whether the function runs all threads of a block. */
 bool has_thread_loops(const IrFunc *function);
 

@@ -17,7 +17,7 @@ def carried(x, out):
     if t < out.size:
         before, here, common = int64(1), int64(t), int64(7)
         for k in range(2, x.shape[0]):
-            before, here = here, before * 3 + here + x[k, t] + common
+            before, here = here, before * 3 + here + (x[k, t] + common)
             common = common * 5 + k
         out[t] = before * 31 + here + common
 
@@ -52,6 +52,29 @@ def stored(x, out):
             last = last * 3 + x[k, t]
             x[k + 1, t] += last
         out[t] = last
+
+
+def long_way(x, out):
+    """Four trips would wait for each other."""
+    t = cuda.grid(1)
+    if t < out.size:
+        state = int64(t)
+        for k in range(x.shape[0]):
+            state = ((state * 5 + 1) ^ (state >> 3)) * 7 + x[k, t]
+        out[t] = state
+
+
+def sorted_by_turns(x, out):
+    """Which elements a trip compares depends on the trip: the array stays where it is."""
+    t = cuda.grid(1)
+    if t < out.size:
+        part = cuda.local.array(8, int64)
+        for k in range(8):
+            part[k] = (t * 5 + k * 3) % 8
+        for k in range(x.shape[0]):
+            for i in range(3):
+                part[(k & 1) + 2 * i] = min(part[(k & 1) + 2 * i], part[(k & 1) + 2 * i + 1])
+        out[t] = part[0] * 10 + part[3]
 
 
 FUNCTIONS = [carried, carried_by_three, with_branches, stored]
@@ -90,6 +113,13 @@ def test_four_trips_have_a_loop(function):
     kernel = cuda.jit(function)
     before, after = (kernel.inspect(stage, (L, A)).count("thread_loop") for stage in ("regions", "trips"))
     assert after == before + 1
+
+
+@pytest.mark.parametrize("function", [long_way, sorted_by_turns], ids=lambda function: function.__name__)
+def test_what_does_not_gain_stays(function):
+    kernel = cuda.jit(function)
+    before, after = (kernel.inspect(stage, (L, A)).count("thread_loop") for stage in ("regions", "trips"))
+    assert after == before
 
 
 def test_ends_of_the_counters_type():
