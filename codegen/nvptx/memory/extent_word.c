@@ -9,7 +9,6 @@
  * extents are below 2^31. */
 #include "codegen/nvptx/memory/extent_word.h"
 
-#include "codegen/emit_tools.h"
 #include "codegen/nvptx/inline_ptx.h"
 #include "codegen/nvptx/memory/row_address.h"
 
@@ -40,12 +39,6 @@ static bool is_word(LLVMValueRef value)
     return LLVMIsAConstantInt(value) && LLVMConstIntGetZExtValue(value) <= UINT32_MAX;
 }
 
-static bool is_negative_word(LLVMValueRef value)
-{
-    return LLVMIsAConstantInt(value) && LLVMConstIntGetSExtValue(value) < 0 &&
-           LLVMConstIntGetSExtValue(value) >= INT32_MIN;
-}
-
 /* A product of an extent with a number, or with an extent, in 64 bits. */
 static bool is_product(const Words *words, LLVMValueRef value)
 {
@@ -55,8 +48,7 @@ static bool is_product(const Words *words, LLVMValueRef value)
     LLVMValueRef a = LLVMGetOperand(value, 0), b = LLVMGetOperand(value, 1);
     if (!is_extent(words, a))
         return false;
-    return opcode == LLVMMul ? is_word(b) || is_negative_word(b) || is_extent(words, b)
-                             : is_word(b) && LLVMConstIntGetZExtValue(b) < 32;
+    return opcode == LLVMMul ? is_word(b) || is_extent(words, b) : is_word(b) && LLVMConstIntGetZExtValue(b) < 32;
 }
 
 /* At the head of the kernel. The code generator would take the word and the extent for one again. */
@@ -71,17 +63,6 @@ static LLVMValueRef word_of(Words *words, LLVMValueRef extent)
     return *made = opaque_copy(words->emitter, word);
 }
 
-/* Of a negative number the sign goes to the word: the code generator would make a difference of the product. */
-static void take_sign(Words *words, LLVMValueRef product, LLVMValueRef *word)
-{
-    LLVMValueRef number = LLVMGetOperand(product, 1);
-    if (!is_negative_word(number))
-        return;
-    LLVMPositionBuilderBefore(words->emitter->builder, LLVMGetNextInstruction(*word));
-    *word = LLVMBuildNeg(words->emitter->builder, *word, "");
-    LLVMSetOperand(product, 1, const_i64(words->emitter, -LLVMConstIntGetSExtValue(number)));
-}
-
 /* The code generator looks for what makes a word wide in the block of the product. */
 static void multiply_words(Words *words, LLVMValueRef product)
 {
@@ -90,11 +71,9 @@ static void multiply_words(Words *words, LLVMValueRef product)
         LLVMValueRef operand = LLVMGetOperand(product, i);
         if (!is_extent(words, operand))
             continue;
-        LLVMValueRef word = word_of(words, operand), positive = word;
-        take_sign(words, product, &word);
+        LLVMValueRef word = word_of(words, operand);
         LLVMPositionBuilderBefore(builder, product);
-        LLVMSetOperand(product, i,
-                       (word == positive ? LLVMBuildZExt : LLVMBuildSExt)(builder, word, words->emitter->i64, ""));
+        LLVMSetOperand(product, i, LLVMBuildZExt(builder, word, words->emitter->i64, ""));
     }
 }
 

@@ -7,15 +7,16 @@
  *     i2 = row * width + column2     mad.lo.u32            a2 = r + 4 * column2        mad.wide.u32
  *     a2 = a + 4 * i2                mad.wide.u32
  *
- * A part that does not change in a loop comes in front of it. */
+ * A part that does not change in a loop comes in front of it. Left as they are: sums that a loop counts on, of which LLVM
+ * makes pointers; and places that are the same for all threads, to which one instruction adds a word already. */
 #include "codegen/nvptx/memory/row_address.h"
 
 #include "codegen/emit_tools.h"
 
 enum {
     MOST_ACCESSES = 256, /* of a block: each is compared with all */
-    MOST_ROWS = 64, /* of a block, that are not some rows from another one */
     MOST_BLOCKS = 128, /* of a function in which loops are looked for */
+    MOST_UNIFORM = 8, /* operations one behind the other */
     MOST_OF_WORD = 4, /* bytes of an element whose rows' bytes are a word, by the limit of a launch */
 };
 
@@ -120,6 +121,49 @@ static bool is_sum(LLVMValueRef index, bool *is_signed)
     return !*is_signed || (LLVMGetNSW(sum) && (!is_zext || LLVMGetNNeg(index)));
 }
 
+/* Of constants and arguments alone, as a constant row's place: ptxas computes it once for a warp, and adds it to a word in one
+ * instruction. An address with it would take two registers of each thread. */
+static bool is_uniform(LLVMValueRef value, unsigned depth)
+{
+    if (LLVMIsAConstant(value) || LLVMIsAArgument(value))
+        return true;
+    bool is_computed = LLVMIsACastInst(value) || LLVMIsABinaryOperator(value);
+    if (!is_computed || depth == MOST_UNIFORM)
+        return false;
+    for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(value); i++)
+        if (!is_uniform(LLVMGetOperand(value, i), depth + 1))
+            return false;
+    return true;
+}
+
+static bool is_compared_with_constant(LLVMValueRef value)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use);
+        if (LLVMIsAICmpInst(user) && LLVMIsAConstant(LLVMGetOperand(user, 1)))
+            return true;
+    }
+    return false;
+}
+
+/* What a loop of one block counts, or a constant further, as in the trips it does at a time: LLVM makes a pointer of the sum
+ * and counts it on. It does not where the number of trips is known, as the counter remains then. */
+static bool is_counted(const Rows *rows, LLVMValueRef value)
+{
+    bool is_further = is_instruction(value, LLVMAdd) || is_instruction(value, LLVMOr);
+    if (is_further && LLVMIsAConstant(LLVMGetOperand(value, 1)))
+        value = LLVMGetOperand(value, 0);
+    if (!LLVMIsAPHINode(value) || LLVMGetInstructionParent(value) != rows->block)
+        return false;
+    for (unsigned i = 0; i < LLVMCountIncoming(value); i++) {
+        LLVMValueRef next = LLVMGetIncomingValue(value, i);
+        if (LLVMGetIncomingBlock(value, i) == rows->block && is_instruction(next, LLVMAdd) &&
+            LLVMGetOperand(next, 0) == value)
+            return !is_compared_with_constant(next);
+    }
+    return false;
+}
+
 static void note(Rows *rows, LLVMValueRef address)
 {
     if (!is_instruction(address, LLVMGetElementPtr) || LLVMGetNumOperands(address) != 2 || rows->count == MOST_ACCESSES)
@@ -129,6 +173,9 @@ static void note(Rows *rows, LLVMValueRef address)
     if (!base || !is_sum(index, &access->is_signed) || LLVMTypeOf(LLVMGetOperand(index, 0)) != rows->emitter->i32)
         return;
     LLVMValueRef sum = LLVMGetOperand(index, 0);
+    for (unsigned i = 0; i < 2; i++)
+        if (is_uniform(LLVMGetOperand(sum, i), 0) || is_counted(rows, LLVMGetOperand(sum, i)))
+            return;
     access->address = address;
     access->base = base;
     access->parts[0] = LLVMGetOperand(sum, 0);
@@ -137,108 +184,6 @@ static void note(Rows *rows, LLVMValueRef address)
     access->is_alone = is_used_once(index) && is_used_once(sum);
     access->shared = -1;
     rows->count++;
-}
-
-/* --- rows that are a number of rows apart ----------------------------------------------------------------------------- */
-
-/* The address, its index and their sum, as far as nothing else has them. */
-static void erase_unused(LLVMValueRef address)
-{
-    LLVMValueRef index = LLVMGetOperand(address, 1), sum = LLVMGetOperand(index, 0);
-    LLVMInstructionEraseFromParent(address);
-    if (LLVMGetFirstUse(index))
-        return;
-    LLVMInstructionEraseFromParent(index);
-    if (!LLVMGetFirstUse(sum))
-        LLVMInstructionEraseFromParent(sum);
-}
-
-/* An element's address: base + size * ((rows[0] + rows[1] + number) * length + column). */
-typedef struct RowAccess {
-    LLVMValueRef address, base, rows[2], length, column; /* NULL: 0; length: an extent, of 64 bits */
-    LLVMTypeRef element;
-    int64_t number;
-} RowAccess;
-
-/* Takes a constant summand away. */
-static LLVMValueRef without_number(LLVMValueRef value, int64_t *number)
-{
-    bool is_sum = is_instruction(value, LLVMAdd) && LLVMGetNSW(value);
-    bool is_or = is_instruction(value, LLVMOr) && LLVMGetIsDisjoint(value);
-    if ((!is_sum && !is_or) || !LLVMIsAConstantInt(LLVMGetOperand(value, 1)))
-        return value;
-    *number += LLVMConstIntGetSExtValue(LLVMGetOperand(value, 1));
-    return LLVMGetOperand(value, 0);
-}
-
-static bool take_rows(const Rows *rows, LLVMValueRef product, RowAccess *access)
-{
-    if (!is_product_of_extent(rows->emitter, product) || !LLVMGetNSW(product))
-        return false;
-    int extent = is_extent(rows->emitter, LLVMGetOperand(product, 1));
-    access->length = LLVMGetOperand(LLVMGetOperand(product, (unsigned)extent), 0);
-    access->number = 0;
-    LLVMValueRef row = without_number(LLVMGetOperand(product, (unsigned)!extent), &access->number);
-    bool is_sum = is_instruction(row, LLVMAdd) && LLVMGetNSW(row) && !LLVMIsAConstant(LLVMGetOperand(row, 1));
-    access->rows[0] = is_sum ? without_number(LLVMGetOperand(row, 0), &access->number) : row;
-    access->rows[1] = is_sum ? without_number(LLVMGetOperand(row, 1), &access->number) : NULL;
-    return true;
-}
-
-static bool note_rows(const Rows *rows, LLVMValueRef address, RowAccess *access)
-{
-    LLVMValueRef index = LLVMGetNumOperands(address) == 2 ? LLVMGetOperand(address, 1) : NULL;
-    if (!is_instruction(address, LLVMGetElementPtr) || !is_instruction(index, LLVMZExt))
-        return false;
-    LLVMValueRef sum = LLVMGetOperand(index, 0);
-    *access = (RowAccess){.address = address,
-                          .base = argument_of(LLVMGetOperand(address, 0)),
-                          .element = LLVMGetGEPSourceElementType(address)};
-    if (!access->base || take_rows(rows, sum, access))
-        return access->base;
-    if (!is_instruction(sum, LLVMAdd) || !LLVMGetNUW(sum))
-        return false;
-    int product = take_rows(rows, LLVMGetOperand(sum, 1), access);
-    access->column = LLVMGetOperand(sum, (unsigned)!product);
-    return product || take_rows(rows, LLVMGetOperand(sum, 0), access);
-}
-
-/* The address by that of an access some rows before or behind. */
-static void go_rows(const Rows *rows, const RowAccess *from, const RowAccess *to)
-{
-    Emitter *emitter = rows->emitter;
-    int64_t bytes = (to->number - from->number) * (int64_t)size_of(emitter, to->element);
-    LLVMPositionBuilderBefore(emitter->builder, to->address);
-    LLVMValueRef offset = LLVMBuildMul(emitter->builder, to->length, const_i64(emitter, bytes), "");
-    LLVMValueRef address = LLVMBuildGEP2(emitter->builder, emitter->i8, from->address, &offset, 1, "");
-    LLVMReplaceAllUsesWith(to->address, address);
-    erase_unused(to->address);
-}
-
-static bool is_rows_apart(const RowAccess *a, const RowAccess *b)
-{
-    bool is_same = (a->rows[0] == b->rows[0] && a->rows[1] == b->rows[1]) ||
-                   (a->rows[0] == b->rows[1] && a->rows[1] == b->rows[0]);
-    return is_same && a->base == b->base && a->element == b->element && a->length == b->length &&
-           a->column == b->column && a->number != b->number;
-}
-
-static void go_from_row_to_row(Rows *rows)
-{
-    RowAccess found[MOST_ROWS], access;
-    uint32_t count = 0;
-    for (LLVMValueRef each = LLVMGetFirstInstruction(rows->block), next; each; each = next) {
-        next = LLVMGetNextInstruction(each);
-        if (!note_rows(rows, each, &access))
-            continue;
-        uint32_t like = 0;
-        while (like < count && !is_rows_apart(&found[like], &access))
-            like++;
-        if (like < count)
-            go_rows(rows, &found[like], &access);
-        else if (count < MOST_ROWS)
-            found[count++] = access;
-    }
 }
 
 /* --- loops ----------------------------------------------------------------------------------------------------------- */
@@ -284,10 +229,11 @@ static bool has_part(const Access *access, const Access *like, int part)
            (access->parts[0] == like->parts[part] || access->parts[1] == like->parts[part]);
 }
 
-/* A product of rows and their length is of no negative numbers, whatever the sum is. */
+/* A product of rows and their length is of no negative numbers, whatever the sum is. In loops: elsewhere it was found to have
+ * fewer instructions, but no shorter time. */
 static bool is_wide_product(const Rows *rows, const Access *access, LLVMValueRef part)
 {
-    return is_product_of_extent(rows->emitter, part) && (!access->is_signed || LLVMGetNSW(part)) &&
+    return rows->is_loop && is_product_of_extent(rows->emitter, part) && (!access->is_signed || LLVMGetNSW(part)) &&
            size_of(rows->emitter, access->element) <= MOST_OF_WORD;
 }
 
@@ -327,6 +273,18 @@ static void choose_parts(Rows *rows)
 }
 
 /* --- what becomes of it ---------------------------------------------------------------------------------------------- */
+
+/* The address, its index and their sum, as far as nothing else has them. */
+static void erase_unused(LLVMValueRef address)
+{
+    LLVMValueRef index = LLVMGetOperand(address, 1), sum = LLVMGetOperand(index, 0);
+    LLVMInstructionEraseFromParent(address);
+    if (LLVMGetFirstUse(index))
+        return;
+    LLVMInstructionEraseFromParent(index);
+    if (!LLVMGetFirstUse(sum))
+        LLVMInstructionEraseFromParent(sum);
+}
 
 static LLVMValueRef widened(const Rows *rows, const Access *access, LLVMValueRef part)
 {
@@ -378,7 +336,6 @@ static void share(Rows *rows, Access *first)
 
 static void share_in_block(Rows *rows)
 {
-    go_from_row_to_row(rows);
     rows->count = 0;
     for (LLVMValueRef each = LLVMGetFirstInstruction(rows->block); each; each = LLVMGetNextInstruction(each))
         note(rows, each);
