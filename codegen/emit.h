@@ -60,9 +60,6 @@ typedef struct TargetLowering {
     /* atomicrmw, relaxed, for the system or else for the block; NULL: LLVM's own keeps the scope. */
     LLVMValueRef (*scoped_read_modify_write)(Emitter *emitter, bool is_system, LLVMAtomicRMWBinOp operation,
                                              LLVMValueRef address, LLVMValueRef operand);
-    /* The HostLone by which the thread does atomics without a lock where nobody else does any, or no pointer; NULL: it
-     * never does. */
-    LLVMValueRef (*lone)(Emitter *emitter);
     bool converts_by_tests; /* LLVM's conversion of floats to integers that saturates is not one for vectors */
     uint32_t print_operands; /* that print takes at most */
     /* Writes a format with a buffer of 8 bytes for each operand; both are generic pointers. */

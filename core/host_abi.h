@@ -46,15 +46,6 @@ typedef struct HostServices {
     void (*note)(OverflowRecord *record, const OverflowCase *occurrence);
 } HostServices;
 
-/* How a worker does atomics in memory that others may know. Where its launch is the only one that runs, and it alone runs it,
- * nobody else does any meanwhile, and a load and a store will do. Who begins another launch takes `is_alone` away and waits
- * until what is under way is done (host_lone.c):
- *
- *     is_busy = 1; if (is_alone) load, operate, store; is_busy = 0 */
-typedef struct HostLone {
-    uint8_t is_alone, is_busy;
-} HostLone;
-
 /* What a running thread knows. Compiled code reads the fields by their offsets. */
 struct HostThread {
     int32_t thread_index[3];
@@ -78,7 +69,6 @@ struct HostThread {
     int64_t private_size;
     uint8_t *context; /* HostBlocksEntry: what a block keeps for its threads, 128-byte aligned */
     const void *stack_end; /* of the stack that it runs on: behind its frames */
-    HostLone *lone; /* the worker's, where the launch has begun alone; else NULL */
     int32_t row_length; /* HostBlocksEntry, its own: threads next to each other, of one block or of several joined */
 };
 
@@ -98,8 +88,8 @@ static inline size_t host_context_bytes(uint32_t for_each, uint32_t threads)
 
 typedef void (*HostThreadEntry)(HostThread *thread);
 /* Runs blocks [first, first + count) of the grid, numbered along the kernel's rows: x fastest, unless IrFunc.row_axis is
- * another one. `frame` has block_dim, grid_dim, shared, dynamic_shared, dynamic_size, parameters, services, context,
- * stack_end and lone filled; the callee sets the rest in a copy of its own. */
+ * another one. `frame` has block_dim, grid_dim, shared, dynamic_shared, dynamic_size, parameters, services, context
+ * and stack_end filled; the callee sets the rest in a copy of its own. */
 typedef void (*HostBlocksEntry)(const HostThread *frame, int64_t first, int64_t count);
 
 #endif

@@ -77,8 +77,8 @@ static void emit_thread_entry(Emitter *emitter, Entry *entry)
 /* What every thread of the launch has alike. */
 typedef struct Frame {
     LLVMValueRef block_dim[3], grid_dim[3], cluster_dim[3];
-    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, lone, runtime, overflows, context,
-        stack_end, private_copy, private_size;
+    LLVMValueRef shared, dynamic_shared, dynamic_size, parameters, services, runtime, overflows, context, stack_end,
+        private_copy, private_size;
     LLVMValueRef row_length;
     LLVMValueRef thread; /* the alloca that the body sees */
 } Frame;
@@ -112,7 +112,6 @@ static Frame load_frame(Emitter *emitter, LLVMValueRef from)
     frame.services = load_pointer(emitter, from, offsetof(HostThread, services));
     frame.context = load_pointer(emitter, from, offsetof(HostThread, context));
     frame.stack_end = load_pointer(emitter, from, offsetof(HostThread, stack_end));
-    frame.lone = load_pointer(emitter, from, offsetof(HostThread, lone));
     frame.runtime = load_pointer(emitter, from, offsetof(HostThread, runtime));
     frame.overflows = load_pointer(emitter, from, offsetof(HostThread, overflows));
     frame.dynamic_size = LLVMBuildLoad2(emitter->builder, emitter->i64,
@@ -145,7 +144,6 @@ static void fill_thread(Emitter *emitter, const Frame *frame, LLVMValueRef *bloc
     set_field(emitter, frame, offsetof(HostThread, overflows), frame->overflows);
     set_field(emitter, frame, offsetof(HostThread, context), frame->context);
     set_field(emitter, frame, offsetof(HostThread, stack_end), frame->stack_end);
-    set_field(emitter, frame, offsetof(HostThread, lone), frame->lone);
     set_field(emitter, frame, offsetof(HostThread, private_copy), frame->private_copy);
     set_field(emitter, frame, offsetof(HostThread, private_size), frame->private_size);
     set_field(emitter, frame, offsetof(HostThread, row_length), frame->row_length);

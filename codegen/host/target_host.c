@@ -106,11 +106,6 @@ static LLVMValueRef thread_field(Emitter *emitter, LLVMTypeRef type, size_t offs
     return LLVMBuildLoad2(emitter->builder, type, offset_address(emitter, emitter->thread, (int64_t)offset), "");
 }
 
-static LLVMValueRef lone(Emitter *emitter)
-{
-    return thread_field(emitter, emitter->pointer_type, offsetof(HostThread, lone));
-}
-
 #define THREAD_FIELD(field) (1 + (int)offsetof(HostThread, field)) /* 0: the row has none */
 
 static const int register_fields[INTRINSIC_COUNT] = {
@@ -439,7 +434,6 @@ const TargetLowering target_host = {
     .device_intrinsic = device_intrinsic,
     .thread_memory = host_thread_memory,
     .private_copy = host_private_copy,
-    .lone = lone,
     .shared_memory = shared_memory,
     .dynamic_shared_size = dynamic_shared_size,
     .math_symbol = math_symbol,

@@ -1,6 +1,5 @@
 /* Atomic operations on array elements. What hardware lacks is a compare-and-swap loop. Each is relaxed in itself; what it
  * orders beside itself is the matter of fences around it, which also holds for the loops. */
-#include <stddef.h>
 #include <string.h>
 
 #include "codegen/emit.h"
@@ -10,7 +9,6 @@
 #include "codegen/op/atomic_combine.h"
 #include "codegen/op/value/parts.h"
 #include "codegen/op/value/small_float.h"
-#include "core/host_abi.h"
 
 static LLVMAtomicOrdering relaxed(void) { return LLVMAtomicOrderingMonotonic; }
 
@@ -159,65 +157,6 @@ static LLVMValueRef read_modify_write_where_needed(Emitter *emitter, const IrVal
     return changed(emitter, &change, read_modify_write_at_once(emitter, value, operation, address, operand));
 }
 
-/* --- without a lock where nobody else does any ------------------------------------------------------------------------- */
-
-static LLVMValueRef is_lone(Emitter *emitter, LLVMValueRef lone)
-{
-    LLVMValueRef place = offset_address(emitter, lone, offsetof(HostLone, is_alone));
-    LLVMValueRef flag = load_alone(emitter, emitter->i8, place, 1);
-    return LLVMBuildICmp(emitter->builder, LLVMIntNE, flag, LLVMConstNull(emitter->i8), "");
-}
-
-/* What was done before is seen before that. */
-static void set_busy(Emitter *emitter, LLVMValueRef lone, bool is_busy)
-{
-    LLVMValueRef place = offset_address(emitter, lone, offsetof(HostLone, is_busy));
-    LLVMValueRef store = LLVMBuildStore(emitter->builder, LLVMConstInt(emitter->i8, is_busy, false), place);
-    LLVMSetVolatile(store, true);
-    LLVMSetAlignment(store, 1);
-    LLVMSetOrdering(store, LLVMAtomicOrderingRelease);
-}
-
-static LLVMValueRef read_modify_write_among_others(Emitter *emitter, const IrValue *value, LLVMAtomicRMWBinOp operation,
-                                                   LLVMValueRef address, LLVMValueRef operand)
-{
-    return has_operation(emitter, operation, value->operands[0]->type->element)
-               ? read_modify_write_at_once(emitter, value, operation, address, operand)
-               : read_modify_write_by_exchange(emitter, operation, address, operand, scope_of(emitter, value));
-}
-
-/* As HostLone says. */
-static LLVMValueRef read_modify_write_if_lone(Emitter *emitter, const IrValue *value, LLVMAtomicRMWBinOp operation,
-                                              LLVMValueRef address, LLVMValueRef operand)
-{
-    LLVMBuilderRef builder = emitter->builder;
-    LLVMValueRef lone = emitter->lowering->lone(emitter), values[2];
-    LLVMBasicBlockRef begins = new_block(emitter), alone = new_block(emitter), gives_up = new_block(emitter),
-                      among_others = new_block(emitter), done = new_block(emitter), ends[2];
-    LLVMValueRef has_begun_alone = LLVMBuildIsNotNull(builder, lone, "");
-    LLVMBuildCondBr(builder, has_begun_alone, begins, among_others);
-    LLVMPositionBuilderAtEnd(builder, begins);
-    set_busy(emitter, lone, true);
-    LLVMBuildCondBr(builder, is_lone(emitter, lone), alone, gives_up);
-    LLVMPositionBuilderAtEnd(builder, gives_up);
-    set_busy(emitter, lone, false);
-    LLVMBuildBr(builder, among_others);
-    LLVMPositionBuilderAtEnd(builder, alone);
-    values[0] = load_alone(emitter, LLVMTypeOf(operand), address, size_of_element(value));
-    store_alone(emitter, combine_atomic(emitter, operation, values[0], operand), address, size_of_element(value));
-    set_busy(emitter, lone, false);
-    ends[0] = LLVMGetInsertBlock(builder);
-    LLVMBuildBr(builder, done);
-    LLVMPositionBuilderAtEnd(builder, among_others);
-    values[1] = read_modify_write_among_others(emitter, value, operation, address, operand);
-    ends[1] = LLVMGetInsertBlock(builder);
-    LLVMBuildBr(builder, done);
-    LLVMPositionBuilderAtEnd(builder, done);
-    LLVMValueRef old = LLVMBuildPhi(builder, LLVMTypeOf(operand), "");
-    LLVMAddIncoming(old, values, ends, 2);
-    return old;
-}
-
 static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LLVMAtomicRMWBinOp operation,
                                       LLVMValueRef address, LLVMValueRef operand)
 {
@@ -226,8 +165,6 @@ static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LL
         store_alone(emitter, combine_atomic(emitter, operation, old, operand), address, size_of_element(value));
         return old;
     }
-    if (emitter->lowering->lone && value->scope != IR_SCOPE_SYSTEM && !is_worth_test(emitter, value))
-        return read_modify_write_if_lone(emitter, value, operation, address, operand);
     if (!has_operation(emitter, operation, value->operands[0]->type->element))
         return read_modify_write_by_exchange(emitter, operation, address, operand, scope_of(emitter, value));
     if (emitter->lowering->scoped_read_modify_write && value->scope != IR_SCOPE_DEVICE && !emitter->for_llvm7)

@@ -12,7 +12,6 @@
 #include "runtime/host/host_pool.h"
 #include "runtime/host/observe/host_checker.h"
 #include "runtime/host/observe/host_profile.h"
-#include "runtime/host/threads/host_lone.h"
 
 enum {
     CHUNKS_PER_PARTICIPANT = 16,
@@ -124,13 +123,10 @@ static int64_t chunk_of(const HostJob *job, int participants)
 
 static bool run(HostJob *job, int participants, Diag *diag)
 {
-    bool at_once = job->launch->cooperative && job->kernel->by_warps;
-    if (at_once || job->kernel->by_clusters) {
-        host_lone_begin(NULL);
-        bool ok = at_once ? host_grid_run(job, diag) : host_clusters_run(job, diag);
-        host_lone_end(NULL);
-        return ok;
-    }
+    if (job->launch->cooperative && job->kernel->by_warps)
+        return host_grid_run(job, diag);
+    if (job->kernel->by_clusters)
+        return host_clusters_run(job, diag);
     job->chunk = chunk_of(job, participants);
     return host_pool_run(job, participants, diag);
 }

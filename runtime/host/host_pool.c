@@ -15,7 +15,6 @@
 #include "runtime/host/observe/host_checker.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
-#include "runtime/host/threads/host_lone.h"
 #include "runtime/worker_thread.h"
 
 enum {
@@ -162,17 +161,8 @@ static bool start_thread_unlocked(void)
 }
 
 /* --- fork ----------------------------------------------------------------------------------------------------------- */
-static void before_fork(void)
-{
-    pthread_mutex_lock(&pool.lock);
-    host_lone_before_fork();
-}
-
-static void after_fork_in_parent(void)
-{
-    host_lone_after_fork(false);
-    pthread_mutex_unlock(&pool.lock);
-}
+static void before_fork(void) { pthread_mutex_lock(&pool.lock); }
+static void after_fork_in_parent(void) { pthread_mutex_unlock(&pool.lock); }
 
 /* The child has one thread: pool threads, their workers and launches of other threads stayed behind. */
 static void after_fork_in_child(void)
@@ -182,7 +172,6 @@ static void after_fork_in_child(void)
     pthread_cond_init(&pool.done, NULL);
     pool.jobs = NULL;
     pool.threads = pool.sleeping = 0;
-    host_lone_after_fork(true);
     host_interrupt_after_fork();
 }
 
@@ -235,7 +224,6 @@ static void wait_for_users_locked(HostJob *job)
 static int64_t run_shared(HostJob *job, HostWorker *worker, int participants, int64_t *end)
 {
     job->most_helpers = participants - 1;
-    host_lone_share(worker);
     pthread_mutex_lock(&pool.lock);
     add_job_locked(job);
     call_for_help_locked(job, 1);
@@ -271,12 +259,10 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
     HostWorker *worker = host_pool_borrow();
     int error = worker ? host_worker_prepare(worker, job) : ENOMEM;
     if (!error) {
-        host_lone_begin(worker);
         if (participants > 1 && job->block_count > 1)
             run_job(job, worker, participants);
         else
             host_job_work(job, worker, job->block_count, INT64_MAX);
-        host_lone_end(worker);
     }
     if (worker) {
         host_check_leave_worker(worker);

@@ -12,7 +12,6 @@
 
 #include "runtime/host/host_allocations.h"
 #include "runtime/host/host_backend.h"
-#include "runtime/host/threads/host_lone.h"
 
 typedef struct HostHandle {
     char mark[8];
@@ -60,7 +59,6 @@ static bool share(HostAllocation *allocation, Diag *diag)
         close(file);
         return false;
     }
-    host_lone_never();
     allocation->file = file;
     host_allocations_set_file(allocation->start, file);
     return true;
@@ -117,7 +115,6 @@ bool host_import_memory(RtDevice *device, const RtExport *given, RtPointer *poin
         return diag_fail(diag, NULL, DIAG_SHARED_MEMORY,
                          "there is no memory behind this IPC handle: the process that made it has ended, freed it, or "
                          "is not this user's");
-    host_lone_never();
     void *pages = mmap(NULL, handle.size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     close(file);
     if (pages == MAP_FAILED)

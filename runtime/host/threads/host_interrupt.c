@@ -25,7 +25,6 @@
 #include <ucontext.h>
 
 #include "runtime/host/machine/thread_sanitizer.h"
-#include "runtime/host/threads/host_lone.h"
 #include "runtime/worker_thread.h"
 
 enum {
@@ -84,7 +83,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     HostWorker *worker = running;
     if (!worker || atomic_load(&worker->watch) != WATCH_TAKEN)
         return;
-    if (interrupted_at(context) - worker->kernel->code < worker->kernel->code_size && !host_lone_is_busy(worker))
+    if (interrupted_at(context) - worker->kernel->code < worker->kernel->code_size)
         attend(worker);
     else
         atomic_store_explicit(&worker->attention, true, memory_order_relaxed);

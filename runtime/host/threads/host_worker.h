@@ -90,7 +90,6 @@ struct HostWorker {
     size_t context_size;
     HostStacks stacks;
     HostThread frame; /* what the threads of the launch have in common */
-    HostLone lone; /* whether others run code of kernels meanwhile (host_lone.c) */
     /* the block that runs now (host_barrier.c) */
     const HostKernel *kernel;
     void *stack_pointer; /* of the worker while fibers run */
