@@ -76,5 +76,8 @@ typedef struct IrInduction {
 
 /* Whether the loop counts, and how. Signs are not looked at: a step may be negative, zero, or unknown. */
 bool ir_induction(const IrGraph *graph, const IrLoop *loop, IrInduction *out);
+/* How many trips the loop has that counts so, upwards from a number to another one; 0: none, or it is not known to be fewer
+ * than 2^20. */
+int64_t ir_known_trips(const IrInduction *counts);
 
 #endif

@@ -123,3 +123,15 @@ bool ir_induction(const IrGraph *graph, const IrLoop *loop, IrInduction *out)
     *out = (IrInduction){0};
     return read_test(graph, loop, out) && read_variable(graph, loop, out);
 }
+
+int64_t ir_known_trips(const IrInduction *counts)
+{
+    enum { MOST_TRIPS = 1 << 20 };
+    if (counts->start->op != IR_CONST || counts->bound->op != IR_CONST || counts->step->op != IR_CONST ||
+        counts->step->integer <= 0 || counts->comparison != IR_LT || counts->exit != 1 ||
+        counts->bound->integer <= counts->start->integer)
+        return 0;
+    uint64_t distance = (uint64_t)counts->bound->integer - (uint64_t)counts->start->integer;
+    uint64_t step = (uint64_t)counts->step->integer;
+    return distance < MOST_TRIPS ? (int64_t)((distance + step - 1) / step) : 0;
+}

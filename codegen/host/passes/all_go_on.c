@@ -75,7 +75,8 @@ static bool can_split(const Rest *rest)
 {
     uint32_t count = 0;
     bool asks = false;
-    if (rest->is_behind[rest->loop->block->id] || first_behind(rest)->predecessor_count != 1)
+    if (rest->is_behind[rest->loop->block->id] || first_behind(rest)->predecessor_count != 1 ||
+        first_behind(rest)->first->op == IR_PHI)
         return false;
     for (const IrBlock *block = rest->function->first; block; block = block->next)
         for (const IrValue *value = block->first; rest->is_behind[block->id] && value; value = value->next) {

@@ -78,26 +78,6 @@ bool has_known_elements(const LoopBody *body, const IrValue *array)
 
 /* --- how often ---------------------------------------------------------------------------------------------------------- */
 
-static int64_t trips_of(const Search *search, const IrLoop *loop)
-{
-    IrInduction found;
-    bool counts = ir_induction(search->graph, loop, &found) && found.comparison == IR_LT &&
-                  found.start->op == IR_CONST && found.bound->op == IR_CONST && found.step->op == IR_CONST &&
-                  found.step->integer > 0;
-    int64_t distance = counts ? found.bound->integer - found.start->integer : 0;
-    return distance > 0 ? (distance + found.step->integer - 1) / found.step->integer : 1;
-}
-
-/* How many times the block is there when loops are written out. */
-static int64_t copies_of(const Search *search, const IrBlock *block)
-{
-    int64_t copies = 1;
-    for (const IrLoop *loop = search->graph->loop_of[block->id]; loop; loop = loop->parent)
-        if (loop->header->loop == IR_LOOP_UNROLL && block != loop->header && copies < MOST_ELEMENTS * MOST_ELEMENTS)
-            copies *= trips_of(search, loop);
-    return copies;
-}
-
 static int64_t element_count(const IrValue *local)
 {
     int64_t count = 1;
@@ -118,7 +98,7 @@ static bool gains(const Search *search, const IrValue *array)
         for (const IrValue *value = search->body.blocks[i]->first; value; value = value->next) {
             if ((value->op != IR_LOAD && value->op != IR_STORE) || value->operands[0] != array)
                 continue;
-            accesses += copies_of(search, value->block);
+            accesses += copies_when_written_out(search->graph, value->block);
             has_store |= value->op == IR_STORE;
         }
     return has_store && accesses >= 2 * count;

@@ -12,7 +12,8 @@
  *                                                    for k in range(k, end): as before
  *
  * Threads do not meet in such a loop, so that any order of their steps is right. What all threads have alike in these trips
- * comes first, checks included: where one fails, the loop as it was goes on, and comes to that in its turn. */
+ * comes first, checks included: where one fails, the loop as it was goes on, and comes to that in its turn. So no trip stores
+ * to what the next one loads for all: arguments may be parts of one array. */
 #include <string.h>
 
 #include "codegen/host/regions/loop_body.h"
@@ -39,7 +40,7 @@ typedef struct Trips {
     IrInduction counts;
     IrBlock *chain[MOST_CHAIN]; /* what follows the header, up to the latch */
     uint32_t chain_count;
-    bool has_exits; /* the chain has */
+    bool has_exits, has_loads; /* the chain has */
     const IrValue *threads; /* the thread_loop in it */
     LoopBody body;
     IrBlock *first, *last; /* of what a thread does in a trip, behind the bounds */
@@ -70,25 +71,24 @@ static bool is_counted(Trips *trips)
            (counts->bound->op == IR_CONST || !ir_loop_has(trips->graph, trips->loop, counts->bound->block));
 }
 
-/* Its trips are known to be so many; 0: they are not. */
-static int64_t known_trips(const IrInduction *counts)
+/* What can be done before what threads do in the trips before. Loads here are of arguments to which no store is by their own
+ * names. */
+static bool can_come_first(Trips *trips, const IrBlock *block)
 {
-    if (counts->start->op != IR_CONST || counts->bound->op != IR_CONST || counts->step->op != IR_CONST ||
-        counts->step->integer <= 0 || counts->comparison != IR_LT || counts->exit != 1 ||
-        counts->bound->integer <= counts->start->integer)
-        return 0;
-    uint64_t distance = (uint64_t)counts->bound->integer - (uint64_t)counts->start->integer;
-    uint64_t step = (uint64_t)counts->step->integer;
-    return distance < LONGEST_STEP ? (int64_t)((distance + step - 1) / step) : 0;
+    for (const IrValue *value = block->first; value != block->last; value = value->next) {
+        trips->has_loads |= value->op == IR_LOAD;
+        if (value->op != IR_PHI && !ir_is_repeatable(value) && (value->op != IR_LOAD || value->hint))
+            return false;
+    }
+    return true;
 }
 
-/* What can be done before what threads have done in the trips before. Loads here are of arguments that nobody writes to. */
-static bool can_come_first(const IrBlock *block)
+/* Whether a later trip's load for all threads may be of what the store changes. */
+static bool may_change_argument(const IrValue *value)
 {
-    for (const IrValue *value = block->first; value != block->last; value = value->next)
-        if (!ir_is_repeatable(value) && (value->op != IR_LOAD || value->hint))
-            return false;
-    return true;
+    const IrValue *array = value->op == IR_STORE ? value->operands[0] : NULL;
+    bool is_own = array && array->op == IR_SLOT_LOAD && array->operands[0]->op == IR_LOCAL;
+    return array && !is_own && may_be_argument(array);
 }
 
 /* The target that stays in the loop; NULL: both do. */
@@ -104,9 +104,11 @@ static IrBlock *way_on(const Trips *trips, const IrValue *branch)
 static bool find_chain(Trips *trips)
 {
     IrBlock *block = trips->header->last->targets[0];
+    if (!can_come_first(trips, trips->header))
+        return false;
     while (block != trips->header) {
         const IrValue *end = block->last;
-        if (trips->chain_count == MOST_CHAIN || !can_come_first(block))
+        if (trips->chain_count == MOST_CHAIN || !can_come_first(trips, block))
             return false;
         trips->chain[trips->chain_count++] = block;
         if (end->op == IR_JUMP) {
@@ -195,21 +197,10 @@ static bool find_part(Trips *trips)
         return false;
     for (uint32_t i = 0; i < trips->body.count; i++)
         for (const IrValue *value = trips->body.blocks[i]->first; value; value = value->next)
-            if (!is_allowed(value) || !uses_slots_plainly(trips, value))
+            if (!is_allowed(value) || !uses_slots_plainly(trips, value) ||
+                (trips->has_loads && may_change_argument(value)))
                 return false;
     return true;
-}
-
-/* How many times the block is there when loops are written out. */
-static int64_t copies_of(const Trips *trips, const IrBlock *block)
-{
-    int64_t copies = 1;
-    IrInduction counts;
-    for (const IrLoop *loop = trips->graph->loop_of[block->id]; loop; loop = loop->parent)
-        if (loop->header->loop == IR_LOOP_UNROLL && loop->header != block && copies <= MOST_WEIGHT &&
-            ir_induction(trips->graph, loop, &counts) && known_trips(&counts))
-            copies *= known_trips(&counts);
-    return copies;
 }
 
 /* How many operations lie between what a thread carries into a trip and the value; -1: it is not made of that. One that is
@@ -250,7 +241,7 @@ static bool gains(const Trips *trips)
     int64_t weight = 0, carried = 0;
     for (uint32_t i = 0; i < trips->body.count; i++) {
         const IrBlock *block = trips->body.blocks[i];
-        int64_t copies = trips->is_bound[block->id] ? 0 : copies_of(trips, block);
+        int64_t copies = trips->is_bound[block->id] ? 0 : copies_when_written_out(trips->graph, block);
         for (const IrValue *value = block->first; value; value = value->next) {
             bool is_element = (value->op == IR_LOAD || value->op == IR_STORE) && value->operands[0]->op == IR_SLOT_LOAD;
             if (is_element && !has_known_elements(&trips->body, value->operands[0]))
@@ -264,7 +255,7 @@ static bool gains(const Trips *trips)
 
 static bool has_several_trips(const Trips *trips)
 {
-    int64_t count = known_trips(&trips->counts);
+    int64_t count = ir_known_trips(&trips->counts);
     return count == 0 || count >= TRIPS;
 }
 
@@ -446,7 +437,7 @@ static IrValue *has_trips(const Trips *trips)
 /* Where no trip can be left over the loop as it was only ends. */
 static void leave_out_rest(const Trips *trips)
 {
-    int64_t count = known_trips(&trips->counts);
+    int64_t count = ir_known_trips(&trips->counts);
     IrValue *end = trips->header->last;
     if (trips->has_exits || count == 0 || count % TRIPS != 0)
         return;

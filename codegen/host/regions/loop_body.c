@@ -32,6 +32,18 @@ IrBlock *first_behind_bounds(const IrValue *loop)
     return block;
 }
 
+int64_t copies_when_written_out(const IrGraph *graph, const IrBlock *block)
+{
+    enum { MANY = 1 << 20 };
+    int64_t copies = 1;
+    IrInduction counts;
+    for (const IrLoop *loop = graph->loop_of[block->id]; loop; loop = loop->parent)
+        if (loop->header->loop == IR_LOOP_UNROLL && loop->header != block && copies < MANY &&
+            ir_induction(graph, loop, &counts) && ir_known_trips(&counts))
+            copies *= ir_known_trips(&counts);
+    return copies;
+}
+
 bool has_thread_loops(const IrFunc *function)
 {
     for (const IrBlock *block = function->first; block; block = block->next)

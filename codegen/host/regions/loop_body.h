@@ -2,7 +2,7 @@
 #ifndef CUJIT_CODEGEN_LOOP_BODY_H
 #define CUJIT_CODEGEN_LOOP_BODY_H
 
-#include "core/ir/ir.h"
+#include "core/ir/ir_graph.h"
 
 typedef struct LoopBody {
     IrBlock **blocks; /* the first one first */
@@ -19,6 +19,8 @@ IrBlock *first_behind_bounds(const IrValue *loop);
 bool keeps_order_of_trips(const LoopBody *body, Arena *arena);
 /* passes/array_registers.c: whether all elements of the array that the body uses are known once loops are written out. */
 bool has_known_elements(const LoopBody *body, const IrValue *array);
+/* How many times the block is there when the loops around it that are marked so are written out, as far as that is known. */
+int64_t copies_when_written_out(const IrGraph *graph, const IrBlock *block);
 /* Whether the function runs all threads of a block. */
 bool has_thread_loops(const IrFunc *function);
 

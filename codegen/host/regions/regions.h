@@ -115,7 +115,9 @@ const IrValue *value_of_divergent_ways(const Regions *regions, const IrValue *ph
 bool keeps_order(const Regions *regions, const Region *region, Arena *arena);
 /* The parameter, shared array, local array, cell or data that the array is, or is a part of; NULL: not known. */
 const IrValue *memory_of(const IrValue *array);
-/* shared_loads.c: whether the load is of an argument that the kernel does not write to. */
+/* shared_loads.c: whether the array is an argument, or nothing is known of it. Arguments may be parts of one array. */
+bool may_be_argument(const IrValue *array);
+/* Whether the load is of an argument that the kernel does not write to by its name. */
 bool is_of_constant_argument(const IrValue *load);
 /* Whether such loads may be made in front of what threads do in their regions. */
 bool are_shared_loads_right(const Regions *regions, Arena *arena);

@@ -11,8 +11,7 @@
 #include "codegen/host/regions/thread_bounds.h"
 #include "core/ir/ir_graph.h"
 
-/* What is not known of may be an argument's. */
-static bool may_be_argument(const IrValue *array)
+bool may_be_argument(const IrValue *array)
 {
     const IrValue *memory = memory_of(array);
     return !memory || memory->op == IR_PARAM;

@@ -171,6 +171,28 @@ def test_each_trip_of_a_row_is_checked_in_its_turn():
             kernel[1, (32, 3)](starts, wrong, x, out)
 
 
+@pytest.mark.parametrize("trips", [3, 4, 13])
+def test_no_load_passes_a_store_to_the_same_memory(trips):
+    """What all threads of a row load, one of them has stored to in the trip before, as a part of the same array."""
+    def kernel(starts, a, out):
+        row, column = cuda.threadIdx.y, cuda.threadIdx.x
+        total = int64(column)
+        for q in range(starts[row], starts[row + 1]):
+            total += a[q]
+            out[row, column] = total
+
+    memory = np.arange(3 * trips) % 3 + 1
+    expected = memory.reshape(3, trips).copy()
+    for row in expected:
+        total = 0
+        for q in range(trips):
+            total += row[q]
+            row[2] = total
+    memory = cuda.to_device(memory)
+    cuda.jit(kernel)[1, (1, 3)](np.arange(4) * trips, memory, memory.reshape(3, trips)[:, 2:3])
+    np.testing.assert_array_equal(memory.copy_to_host().reshape(3, trips), expected)
+
+
 def test_no_trip_passes_a_barrier():
     """One barrier in each trip: what a thread reads is what another one wrote in the trip before."""
     def shifted(x, out, rounds):
