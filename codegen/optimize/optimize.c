@@ -146,7 +146,7 @@ bool optimize_module(Emitter *emitter)
         ptxas_avoid_faults(emitter);
         make_loops_plain(emitter);
         keep_product_chains(emitter);
-        if (!(changes & PIPELINE_LINEAR))
+        if (emitter->options->opt && !(changes & PIPELINE_LINEAR))
             share_row_addresses(emitter);
     }
     keep_divisions_where_they_are(emitter);

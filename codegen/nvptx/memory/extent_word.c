@@ -23,13 +23,8 @@ typedef struct Words {
 /* The field of the parameters that the value is, an extent; UINT32_MAX: it is none. */
 static uint32_t extent_field(const Words *words, LLVMValueRef value)
 {
-    const KernelAbi *abi = words->emitter->abi;
-    if (!LLVMIsAArgument(value))
-        return UINT32_MAX;
-    for (uint32_t i = 0; i < abi->field_count && i < MOST_FIELDS; i++)
-        if (abi->fields[i].kind == ABI_EXTENT && LLVMGetParam(words->kernel, i) == value)
-            return i;
-    return UINT32_MAX;
+    uint32_t field = field_of(words->emitter, value, ABI_EXTENT);
+    return field < MOST_FIELDS ? field : UINT32_MAX;
 }
 
 static bool is_extent(const Words *words, LLVMValueRef value) { return extent_field(words, value) != UINT32_MAX; }
@@ -98,7 +93,7 @@ static void add_rows(Words *words, LLVMValueRef address)
     LLVMValueRef row, extent;
     if (!is_rows_further(words->emitter, address, &row, &extent) || !is_extent(words, extent))
         return;
-    LLVMTargetDataRef layout = LLVMGetModuleDataLayout(words->emitter->llvm_module);
+    LLVMTargetDataRef layout = words->emitter->data_layout;
     uint64_t size = LLVMABISizeOfType(layout, LLVMGetGEPSourceElementType(address));
     LLVMValueRef word = word_of(words, extent);
     LLVMPositionBuilderBefore(builder, LLVMGetNextInstruction(word));

@@ -63,18 +63,23 @@ static bool is_used_once(LLVMValueRef value)
 
 static uint64_t size_of(const Emitter *emitter, LLVMTypeRef type)
 {
-    return LLVMABISizeOfType(LLVMGetModuleDataLayout(emitter->llvm_module), type);
+    return LLVMABISizeOfType(emitter->data_layout, type);
 }
 
-static bool is_field(const Emitter *emitter, LLVMValueRef argument, AbiFieldKind kind)
+uint32_t field_of(const Emitter *emitter, LLVMValueRef value, AbiFieldKind kind)
 {
     LLVMValueRef kernel = LLVMGetNamedFunction(emitter->llvm_module, emitter->entry);
-    if (!argument || !LLVMIsAArgument(argument) || LLVMGetParamParent(argument) != kernel)
-        return false;
+    if (!value || !LLVMIsAArgument(value) || LLVMGetParamParent(value) != kernel)
+        return UINT32_MAX;
     for (uint32_t i = 0; i < emitter->abi->field_count; i++)
-        if (emitter->abi->fields[i].kind == kind && LLVMGetParam(kernel, i) == argument)
-            return true;
-    return false;
+        if (emitter->abi->fields[i].kind == kind && LLVMGetParam(kernel, i) == value)
+            return i;
+    return UINT32_MAX;
+}
+
+static bool is_field(const Emitter *emitter, LLVMValueRef value, AbiFieldKind kind)
+{
+    return field_of(emitter, value, kind) != UINT32_MAX;
 }
 
 static bool is_extent(const Emitter *emitter, LLVMValueRef word)
