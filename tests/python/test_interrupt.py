@@ -43,6 +43,7 @@ KERNELS = {
     "divergent barriers": ("if x[2] == 0: cuda.syncthreads()\n        else: x[1] += 1", "[8, 64](x)"),
     "shuffles": ("x[0] = cuda.shfl_sync(-1, x[1], 0)", "[8, 64](x)"),
     "polling": ("cuda.threadfence(); x[7] = cuda.atomic.add(x, 3, 0)", "[4, 64](x)"),
+    "atomics of one block": ("cuda.atomic.add(x, cuda.threadIdx.x % 4, 1)", "[1, 256](x)"),
     "sleeping": ("cuda.nanosleep(1000)", "[4, 64](x)"),
     "printing": ("print(1.0) if x[5] == 7 else cuda.nanosleep(100)", "[1, 1](x)"),
     "grid barriers": ("cuda.cg.this_grid().sync()", "[4, 64](x)"),
