@@ -87,8 +87,10 @@ static bool deepen_stack(CudaKernel *kernel, const KernelImage *image, Diag *dia
 static bool loads_libraries(void)
 {
     CUmoduleLoadingMode mode;
-    return driver_has(DRIVER_cuLibraryLoadData) && driver_has(DRIVER_cuModuleGetLoadingMode) &&
-           driver.cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS && mode == CU_MODULE_LAZY_LOADING;
+    const char *data = getenv("CUDA_MODULE_DATA_LOADING"); /* the mode does not tell of it */
+    return !(data && strcmp(data, "EAGER") == 0) && driver_has(DRIVER_cuLibraryLoadData) &&
+           driver_has(DRIVER_cuModuleGetLoadingMode) && driver.cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS &&
+           mode == CU_MODULE_LAZY_LOADING;
 }
 
 static CUresult load_library(CudaCode *loaded, const void *code, JitOptions *jit)

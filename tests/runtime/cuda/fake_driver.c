@@ -633,7 +633,7 @@ CUresult act_cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned in
     return result == CUDA_SUCCESS ? make((void **)module, 16) : result;
 }
 
-/* As the driver where nobody has said otherwise. */
+/* As drivers of CUDA 12.2 and newer. */
 CUresult act_cuModuleGetLoadingMode(CUmoduleLoadingMode *mode)
 {
     const char *text = getenv("CUDA_MODULE_LOADING");
