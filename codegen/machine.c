@@ -15,6 +15,7 @@ struct Machine {
     MachineKind kind; /* its texts lie behind the struct */
     CodePasses *passes[LLVMObjectFile + 1]; /* by what they make; NULL: none are kept */
     bool is_spoiled;
+    bool leaves_loops;
 };
 
 static _Atomic(Machine *) places[PLACES];
@@ -90,7 +91,7 @@ CodePasses *machine_take_passes(Machine *machine, LLVMCodeGenFileType type)
 {
     CodePasses *kept = machine->passes[type];
     machine->passes[type] = NULL;
-    return kept ? kept : make_code_passes(machine->llvm, type);
+    return kept ? kept : make_code_passes(machine->llvm, type, machine->leaves_loops);
 }
 
 void machine_keep_passes(Machine *machine, LLVMCodeGenFileType type, CodePasses *passes)
@@ -103,6 +104,12 @@ void machine_spoil(Machine *machine)
 {
     free_passes(machine);
     machine->is_spoiled = true;
+}
+
+void machine_leave_loops(Machine *machine)
+{
+    machine_spoil(machine);
+    machine->leaves_loops = true;
 }
 
 void machine_give_back(Machine *machine)

@@ -150,8 +150,10 @@ bool optimize_module(Emitter *emitter)
             share_row_addresses(emitter);
     }
     keep_divisions_where_they_are(emitter);
-    if (changes & PIPELINE_LINEAR)
+    if (changes & PIPELINE_LINEAR) {
         skip_optional_code_passes(emitter);
+        machine_leave_loops(emitter->held);
+    }
     if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_NVPTX)
         part_long_blocks(emitter);
     if (changes & PIPELINE_NO_STRAIGHT_LINES)

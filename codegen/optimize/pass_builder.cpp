@@ -16,6 +16,7 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/RegisterTargetPassConfigCallback.h>
 #include <llvm/Target/TargetMachine.h>
+#include <llvm/Transforms/Scalar.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
@@ -130,12 +131,37 @@ bool leaves_lines(llvm::StringRef pass, const llvm::Any &unit, unsigned longest)
            });
 }
 
+/* Strength reduction of loops skips functions that are not to be optimized, but what it wants beforehand, the users of counters,
+ * is found for them all the same: LLVM asks of each loop how often it runs, given the ends of all loops before it. */
+struct PassList : llvm::legacy::PassManager {
+    bool leaves_loops;
+
+    explicit PassList(bool leaves_loops) : leaves_loops(leaves_loops) {}
+
+    void add(llvm::Pass *pass) override
+    {
+        if (leaves_loops && pass->getPassID() == loop_strength_reduction())
+            delete pass;
+        else
+            llvm::legacy::PassManager::add(pass);
+    }
+
+    static llvm::AnalysisID loop_strength_reduction()
+    {
+        static const llvm::AnalysisID id =
+            std::unique_ptr<llvm::Pass>(llvm::createLoopStrengthReducePass())->getPassID();
+        return id;
+    }
+};
+
 } // namespace
 
 struct CodePasses {
     llvm::SmallVector<char, 0> code;
     llvm::raw_svector_ostream stream{code};
-    llvm::legacy::PassManager passes;
+    PassList passes;
+
+    explicit CodePasses(bool leaves_loops) : passes(leaves_loops) {}
 };
 
 LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
@@ -215,9 +241,9 @@ void make_code_fast(LLVMTargetMachineRef machine)
     reinterpret_cast<llvm::TargetMachine *>(machine)->setOptLevel(llvm::CodeGenOptLevel::None);
 }
 
-CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type)
+CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool leaves_loops)
 {
-    auto passes = std::make_unique<CodePasses>();
+    auto passes = std::make_unique<CodePasses>(leaves_loops);
     auto kind = type == LLVMAssemblyFile ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
     auto *maker = reinterpret_cast<llvm::TargetMachine *>(machine);
     return maker->addPassesToEmitFile(passes->passes, passes->stream, nullptr, kind) ? nullptr : passes.release();

@@ -1,6 +1,10 @@
 /* Machines of code generators: who takes one has it alone, and gets one that is of the wanted kind, with passes that were kept. */
+#include <stdio.h>
+#include <string.h>
+
 #include "codegen/machine.h"
 #include "codegen_tests.h"
+#include "core/base/memory.h"
 
 static MachineKind kind_of(const char *cpu)
 {
@@ -16,8 +20,83 @@ static MachineKind kind_of(const char *cpu)
     return (MachineKind){backend, triple, cpu, "", LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall};
 }
 
+/* The places of every i-th item are i * %n further: strength reduction of loops makes a pointer that goes by %n. */
+static const char each_nth[] = "define void @f(ptr %x, i64 %n) ATTRIBUTES {\n"
+                               "entry:\n"
+                               "  br label %loop\n"
+                               "loop:\n"
+                               "  %i = phi i64 [ 0, %entry ], [ %after, %loop ]\n"
+                               "  %place = mul i64 %i, %n\n"
+                               "  %item = getelementptr i64, ptr %x, i64 %place\n"
+                               "  store i64 %i, ptr %item\n"
+                               "  %after = add i64 %i, 1\n"
+                               "  %more = icmp slt i64 %after, %n\n"
+                               "  br i1 %more, label %loop, label %done\n"
+                               "done:\n"
+                               "  ret void\n"
+                               "}\n";
+
+static char *code_of_loop(const char *attributes, bool leaves_loops)
+{
+    static const char place[] = "ATTRIBUTES";
+    char text[sizeof each_nth + 32];
+    const char *before = strstr(each_nth, place);
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(before - each_nth), each_nth, attributes, before + strlen(place));
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMMemoryBufferRef buffer = LLVMCreateMemoryBufferWithMemoryRangeCopy(text, strlen(text), "loop");
+    LLVMModuleRef module = NULL;
+    char *message = NULL, *code = NULL;
+    MachineKind kind = kind_of("");
+    Machine *machine = machine_take(&kind);
+    if (leaves_loops)
+        machine_leave_loops(machine);
+    CodePasses *passes = machine_take_passes(machine, LLVMAssemblyFile);
+    if (CHECK(passes && !LLVMParseIRInContext(context, buffer, &module, &message))) {
+        size_t size;
+        LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine_of_llvm(machine));
+        LLVMSetModuleDataLayout(module, layout);
+        LLVMDisposeTargetData(layout);
+        code = memory_copy_text(run_code_passes(passes, module, &size));
+        LLVMDisposeModule(module);
+    }
+    free_code_passes(passes);
+    machine_give_back(machine);
+    LLVMContextDispose(context);
+    return code;
+}
+
+static bool is_code_the_same(const char *attributes)
+{
+    char *plain = code_of_loop(attributes, false), *left = code_of_loop(attributes, true);
+    bool is_same = plain && left && !strcmp(plain, left);
+    memory_free(plain);
+    memory_free(left);
+    return is_same;
+}
+
+/* Functions that are not to be optimized have the same code: of them nothing is asked that the pass would not use. */
+static void test_loops_are_left(void)
+{
+    CHECK(!is_code_the_same(""));
+    CHECK(is_code_the_same("noinline optnone"));
+    MachineKind kind = kind_of("");
+    Machine *first = machine_take(&kind), *second = machine_take(&kind);
+    machine_give_back(first);
+    machine_leave_loops(second);
+    machine_give_back(second);
+    CHECK(machine_take(&kind) == first);
+    Machine *third = machine_take(&kind);
+    CHECK(third != first);
+    CodePasses *passes = machine_take_passes(third, LLVMObjectFile);
+    CHECK(passes);
+    free_code_passes(passes);
+    machine_give_back(third);
+    machine_give_back(first);
+}
+
 void test_machines(void)
 {
+    test_loops_are_left();
     MachineKind plain = kind_of(""), other = plain;
     other.level = LLVMCodeGenLevelNone;
     Machine *first = machine_take(&plain);

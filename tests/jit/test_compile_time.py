@@ -70,6 +70,17 @@ def test_inference_is_proportional_to_straight_code():
     assert large < 8 * 3 * max(small, 0.002)
 
 
+def loops(n):
+    body = "    for k in range(m):\n        s += x[i + k] * 3\n" * n
+    return f"def kernel(x):\n    i, m, s = cuda.grid(1), int(x[0]), 0.0\n{body}    x[i] = s"
+
+
+@pytest.mark.parametrize("sm", [SM, None])
+def test_loops_of_the_same_end(sm):
+    """The code generator would ask of each how often it runs, given the ends of all loops before it: for 60 s."""
+    assert seconds(loops(900), sm=sm) < 20
+
+
 @pytest.mark.parametrize("source", [
     "    x[0] = " + " + ".join(["x[1]"] * 900),
     "    x[0] = " + "(1 if x[1] else " * 80 + "2" + ")" * 80,
