@@ -62,6 +62,12 @@ def loops_in_a_row(n):
     return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = 0.0", *lines, "    x[i] = v"])
 
 
+def loops_of_the_same_end(n):
+    """Each is guarded by what guards those before it."""
+    lines = ["    for j in range(m):\n        v += x[i + j] * 3"] * n
+    return "\n".join(["def kernel(x, m):", "    i = cuda.grid(1)\n    v = 0.0", *lines, "    x[i] = v"])
+
+
 def ifs_in_a_row(n):
     lines = [f"    if x[i + {k}] > {k}:\n        v += {k}" for k in range(n)]
     return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = 0.0", *lines, "    x[i] = v"])
@@ -145,21 +151,24 @@ def nested_tuples(n):
 SHAPES = [
     (straight_line, [500, 2000, 8000, 32000]), (stores, [250, 1000, 4000, 16000, 64000]),
     (chained_functions, [8, 64, 256]), (functions_called_twice, [32, 64, 128, 256]), (nested_ifs, [8, 16, 90]),
-    (nested_loops, [4, 8, 18]), (loops_in_a_row, [25, 100, 400]), (elif_chain, [100, 400, 1600]),
-    (match_cases, [100, 400, 1600]), (tuple_of, [25, 100, 400]), (one_expression, [250, 1000, 2500]),
-    (variables_in_a_loop, [25, 100, 400]), (arguments, [8, 32, 128]), (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]),
-    (ifs_that_store, [300, 1200, 4800, 19200]), (ifs_of_constant_places, [300, 1200, 3000, 9000]),
-    (indices_from_memory, [250, 500, 1000, 4000]), (captured_tuple, [64, 500, 2000, 8000]),
-    (tuple_argument, [60, 250, 1000, 4000]), (indexed_argument, [60, 250, 1000, 4000]),
-    (nested_tuples, [64, 256, 1024, 2048, 4096]),
+    (nested_loops, [4, 8, 18]), (loops_in_a_row, [25, 100, 400]), (loops_of_the_same_end, [100, 400, 800, 1600]),
+    (elif_chain, [100, 400, 1600]), (match_cases, [100, 400, 1600]), (tuple_of, [25, 100, 400]),
+    (one_expression, [250, 1000, 2500]), (variables_in_a_loop, [25, 100, 400]), (arguments, [8, 32, 128]),
+    (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
+    (ifs_of_constant_places, [300, 1200, 3000, 9000]), (indices_from_memory, [250, 500, 1000, 4000]),
+    (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
+    (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 256, 1024, 2048, 4096]),
 ]
 TUPLE_ARGUMENTS = {tuple_argument, indexed_argument}
+NUMBER_ARGUMENTS = {loops_of_the_same_end}
 
 
 def signature_of(shape, size, kernel):
     arguments = [types.float64[::1]] * kernel.__code__.co_argcount
     if shape in TUPLE_ARGUMENTS:
         arguments[0] = types.UniTuple(types.int64, size)
+    if shape in NUMBER_ARGUMENTS:
+        arguments[1] = types.int64
     return tuple(arguments)
 
 
