@@ -91,7 +91,7 @@ kernel[2, 32](x, 5)
 kernel[2, 32](x, 2.5)
 kernel((2,), (32,), (x, np.uint64(5)))
 kernel[2, 32](np.zeros(3), x)
-assert calls("cuLaunchKernel") + calls("cuLaunchKernelEx") == 4 and calls("cuModuleLoadDataEx") == 1
+assert calls("cuLaunchKernel") + calls("cuLaunchKernelEx") == 4 and calls("cuLibraryLoadData") == 1
 refused(errors.LaunchArgumentError, lambda: kernel[1, 1](x), "kernel 'scale' takes 2 arguments, 1 given")
 refused(errors.LaunchArgumentError, lambda: kernel[1, 1](x, 1, 2), "takes 2 arguments, 3 given")
 refused(errors.LaunchArgumentError, lambda: kernel[1, 1](x, np.int32(1)), "#2", "int32 has 4 bytes", "parameter 8")
@@ -104,5 +104,5 @@ refused(errors.CudaAPIError, lambda: cuda.RawModule(code=ptx + " bad"), "could n
 assert kernel.num_regs == kernel.attributes["num_regs"] == 7
 with cuda.gpus[1]:
     kernel[1, 1](cuda.device_array(3), 1)
-assert calls("cuModuleLoadDataEx") == 3   # on the second device, too
+assert calls("cuLibraryLoadData") == 3   # on the second device, too
 """)

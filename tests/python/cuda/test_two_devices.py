@@ -209,7 +209,7 @@ def test_a_kernel_is_compiled_once_and_loaded_on_each(with_two_devices):
 os.dup2(1, 2)   # where dumps go
 add[1, 4](d0, on_device(0))
 add[1, 4](d1, e1)
-assert calls("cuModuleLoadDataEx") == 2
+assert calls("cuLibraryLoadData") == 2
 """, CUJIT_DUMP="ir")
     assert output.count("kernel add(") == 1
 
