@@ -237,30 +237,17 @@ static bool is_arithmetic(const IrValue *value)
            value->op != IR_INTRINSIC && value->op != IR_CALL;
 }
 
-/* The phis on the way from an index to where it comes from. */
-typedef struct Way {
-    const struct Way *before;
-    const IrValue *phi;
-} Way;
-
-static bool is_on(const Way *way, const IrValue *phi)
-{
-    while (way && way->phi != phi)
-        way = way->before;
-    return way != NULL;
-}
-
 /* Whether unrolling makes a constant of an index, or one of several constants; marks the loops for it in `loops`, by their
  * place. */
-static bool becomes_constant(const Unroll *unroll, const IrValue *index, bool *loops, const Way *way, int depth)
+static bool becomes_constant(const Unroll *unroll, const IrValue *index, bool *loops, const IrWay *way, int depth)
 {
-    Way here = {way, index};
+    IrWay here = {way, index};
     switch (index->op) {
     case IR_CONST: return true;
     case IR_EXTENT:
     case IR_STRIDE: return ir_memory_of(index->operands[0])->op == IR_LOCAL;
     case IR_PHI:
-        if (is_on(way, index))
+        if (ir_is_on_way(way, index))
             return true;
         if (counted_by(unroll, index))
             return mark(unroll, place_of(unroll, counted_by(unroll, index)), loops), true;

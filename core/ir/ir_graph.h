@@ -61,6 +61,13 @@ bool ir_has_effect(const IrValue *value);
  * where that takes more than a few dozen steps to see. */
 bool ir_is_invariant(const IrGraph *graph, const IrLoop *loop, const IrValue *value);
 
+/* The phis on the way from a value to what it is made of, the last one first: where a search has come round. */
+typedef struct IrWay {
+    const struct IrWay *before;
+    const IrValue *phi;
+} IrWay;
+bool ir_is_on_way(const IrWay *way, const IrValue *phi);
+
 /* A loop that counts: `for (variable = start; variable COMPARISON bound; variable += step)`. The header's branch tests the
  * variable; other ways out of the loop may exist. */
 typedef struct IrInduction {

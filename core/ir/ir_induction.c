@@ -135,3 +135,10 @@ int64_t ir_known_trips(const IrInduction *counts)
     uint64_t step = (uint64_t)counts->step->integer;
     return distance < MOST_TRIPS ? (int64_t)((distance + step - 1) / step) : 0;
 }
+
+bool ir_is_on_way(const IrWay *way, const IrValue *phi)
+{
+    while (way && way->phi != phi)
+        way = way->before;
+    return way != NULL;
+}

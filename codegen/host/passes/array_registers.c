@@ -27,27 +27,14 @@ typedef struct Search {
 
 /* --- indices ------------------------------------------------------------------------------------------------------------ */
 
-/* The phis on the way from an index to where it comes from. */
-typedef struct Way {
-    const struct Way *before;
-    const IrValue *phi;
-} Way;
-
-static bool is_on(const Way *way, const IrValue *phi)
-{
-    while (way && way->phi != phi)
-        way = way->before;
-    return way != NULL;
-}
-
 /* Whether the index is a number once loops are written out. */
-static bool becomes_number(const LoopBody *body, const IrValue *index, const Way *way, int depth)
+static bool becomes_number(const LoopBody *body, const IrValue *index, const IrWay *way, int depth)
 {
-    Way here = {way, index};
+    IrWay here = {way, index};
     if (index->op == IR_CONST)
         return true;
     if (index->op == IR_PHI) {
-        if (is_on(way, index))
+        if (ir_is_on_way(way, index))
             return true;
         if (index->block->loop != IR_LOOP_UNROLL || !body->is_inside[index->block->id])
             return false;
