@@ -72,7 +72,7 @@ struct RtKernel {
 struct RtModule {
     RtDevice *device;
     uint64_t handle; /* CUmodule */
-    uint64_t library; /* CUlibrary that it is of; 0: none */
+    uint64_t owner; /* CUlibrary that it is of; 0: none */
     char name[256]; /* for messages */
 };
 

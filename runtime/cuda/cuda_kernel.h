@@ -9,7 +9,7 @@
 
 typedef struct CudaCode {
     CUmodule module;
-    CUlibrary library; /* that it is of; NULL: none */
+    CUlibrary owner; /* the library that it is of; NULL: none */
 } CudaCode;
 
 typedef struct CudaKernel {

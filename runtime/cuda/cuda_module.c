@@ -96,12 +96,12 @@ static bool loads_libraries(void)
 static CUresult load_library(CudaCode *loaded, const void *code, JitOptions *jit)
 {
     CUresult result =
-        driver.cuLibraryLoadData(&loaded->library, code, jit->options, jit->values, jit->count, NULL, NULL, 0);
+        driver.cuLibraryLoadData(&loaded->owner, code, jit->options, jit->values, jit->count, NULL, NULL, 0);
     if (result != CUDA_SUCCESS)
         return result;
-    result = driver.cuLibraryGetModule(&loaded->module, loaded->library);
+    result = driver.cuLibraryGetModule(&loaded->module, loaded->owner);
     if (result != CUDA_SUCCESS)
-        driver.cuLibraryUnload(loaded->library);
+        driver.cuLibraryUnload(loaded->owner);
     return result;
 }
 
@@ -118,8 +118,8 @@ static bool load_code(CudaCode *loaded, const void *code, const char *name, int 
 
 static bool unload_code(const CudaCode *loaded, Diag *diag)
 {
-    return loaded->library ? driver_call(diag, cuLibraryUnload, loaded->library)
-                           : driver_call(diag, cuModuleUnload, loaded->module);
+    return loaded->owner ? driver_call(diag, cuLibraryUnload, loaded->owner)
+                         : driver_call(diag, cuModuleUnload, loaded->module);
 }
 
 /* Finds the kernel in its module. reserved: bytes of dynamic shared memory that are its own arrays. */
@@ -198,7 +198,7 @@ void cuda_kernel_unload(RtKernel *kernel)
 /* --- modules with several kernels ------------------------------------------------------------------------------------- */
 static CudaCode code_of(const RtModule *module)
 {
-    return (CudaCode){(CUmodule)(uintptr_t)module->handle, (CUlibrary)(uintptr_t)module->library};
+    return (CudaCode){(CUmodule)(uintptr_t)module->handle, (CUlibrary)(uintptr_t)module->owner};
 }
 
 RtModule *cuda_module_load(RtDevice *device, const void *code, const char *name, int max_registers, Diag *diag)
@@ -216,7 +216,7 @@ RtModule *cuda_module_load(RtDevice *device, const void *code, const char *name,
         return NULL;
     }
     module->handle = (uint64_t)(uintptr_t)loaded.module;
-    module->library = (uint64_t)(uintptr_t)loaded.library;
+    module->owner = (uint64_t)(uintptr_t)loaded.owner;
     return module;
 }
 
