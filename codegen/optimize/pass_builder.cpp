@@ -1,4 +1,4 @@
-/* The only file in C++: LLVM's C interface runs pipelines, but has no way to put a pass into one, nor
+/* One of two files in C++, with host_jit.cpp: LLVM's C interface runs pipelines, but has no way to put a pass into one, nor
  * to leave one of a machine's out, to keep those, or to change its level or a condition to its opposite. */
 #include "codegen/optimize/pass_builder.h"
 
