@@ -9,7 +9,13 @@
 #include "codegen/host/llvm_fault.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
+/* Comparisons of one lane (LLVM 22, AVX-512): where of a comparison of 8 or more doubles only the first lane is asked for, as
+ * behind the last step of a warp's search for its largest number, the code generator compares that lane alone. Of an operand
+ * that is a permutation, vpermpd, it makes one of two lanes, vpermilpd, and hands on the numbers of lanes as they were, of which
+ * that instruction reads another bit: lane 1 becomes lane 0. Such comparisons are written as what they become, one of two
+ * numbers. */
 /* How far the search for a phi goes; a value behind it counts as one that changes with the loop. */
 enum { DEEPEST = 6, WIDEST_HIDDEN = 31 };
 
@@ -73,5 +79,97 @@ void llvm_avoid_faults(LLVMValueRef function)
             LLVMSetOperand(value, (unsigned)operand,
                            LLVMBuildFreeze(builder, LLVMGetOperand(value, (unsigned)operand), ""));
         }
+    LLVMDisposeBuilder(builder);
+}
+
+/* --- comparisons of one lane -------------------------------------------------------------------------------------------- */
+
+enum { MOST_LANES = 64, LEAST_LANES = 8, MOST_USES = 256 };
+static const uint64_t all_lanes = UINT64_MAX, first_lane = 1;
+
+/* 0: it is no vector, or has too many. */
+static unsigned lanes_of(LLVMValueRef value)
+{
+    LLVMTypeRef type = LLVMTypeOf(value);
+    unsigned lanes = LLVMGetTypeKind(type) == LLVMVectorTypeKind ? LLVMGetVectorSize(type) : 0;
+    return lanes <= MOST_LANES ? lanes : 0;
+}
+
+static uint64_t lane_of_number(LLVMValueRef number)
+{
+    uint64_t lane = LLVMIsAConstantInt(number) ? LLVMConstIntGetZExtValue(number) : MOST_LANES;
+    return lane < MOST_LANES ? first_lane << lane : all_lanes;
+}
+
+static uint64_t lanes_asked_for(LLVMValueRef value, int depth, int *uses);
+
+/* Which lanes of the operand a shuffle takes for those of its own that are asked for. */
+static uint64_t lanes_shuffled(LLVMValueRef shuffle, LLVMValueRef operand, int depth, int *uses)
+{
+    uint64_t asked = lanes_asked_for(shuffle, depth, uses), taken = 0;
+    unsigned lanes = lanes_of(operand), count = LLVMGetNumMaskElements(shuffle);
+    if (!lanes || count > MOST_LANES)
+        return all_lanes;
+    for (unsigned i = 0; i < count; i++) {
+        int from = asked >> i & 1 ? LLVMGetMaskValue(shuffle, i) : LLVMGetUndefMaskElem();
+        if (from != LLVMGetUndefMaskElem() && LLVMGetOperand(shuffle, (unsigned)from >= lanes) == operand)
+            taken |= first_lane << ((unsigned)from % lanes);
+    }
+    return taken;
+}
+
+static uint64_t lanes_used(LLVMValueRef user, LLVMValueRef value, int depth, int *uses)
+{
+    LLVMOpcode opcode = LLVMIsAInstruction(user) ? LLVMGetInstructionOpcode(user) : LLVMRet;
+    if (opcode == LLVMExtractElement)
+        return lane_of_number(LLVMGetOperand(user, 1));
+    if (opcode == LLVMShuffleVector)
+        return lanes_shuffled(user, value, depth, uses);
+    bool is_each_lane = opcode == LLVMSelect || opcode == LLVMFCmp || opcode == LLVMICmp || opcode == LLVMFreeze ||
+                        LLVMIsABinaryOperator(user) || LLVMIsAUnaryOperator(user) || LLVMIsACastInst(user);
+    return is_each_lane && lanes_of(user) == lanes_of(value) ? lanes_asked_for(user, depth, uses) : all_lanes;
+}
+
+/* A bit for each; all of them where that is not found out. */
+static uint64_t lanes_asked_for(LLVMValueRef value, int depth, int *uses)
+{
+    uint64_t asked = 0;
+    if (!depth)
+        return all_lanes;
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use && asked != all_lanes; use = LLVMGetNextUse(use))
+        asked |= --*uses < 0 ? all_lanes : lanes_used(LLVMGetUser(use), value, depth - 1, uses);
+    return asked;
+}
+
+static bool compares_one_lane(LLVMValueRef value)
+{
+    int uses = MOST_USES;
+    if (!LLVMIsAFCmpInst(value) || lanes_of(value) < LEAST_LANES ||
+        LLVMGetTypeKind(LLVMGetElementType(LLVMTypeOf(LLVMGetOperand(value, 0)))) != LLVMDoubleTypeKind)
+        return false;
+    return lanes_asked_for(value, DEEPEST, &uses) == first_lane;
+}
+
+static void compare_numbers(LLVMBuilderRef builder, LLVMValueRef value)
+{
+    LLVMValueRef lane = LLVMConstNull(LLVMInt32TypeInContext(LLVMGetTypeContext(LLVMTypeOf(value)))), numbers[2];
+    LLVMPositionBuilderBefore(builder, value);
+    for (unsigned i = 0; i < 2; i++)
+        numbers[i] = LLVMBuildExtractElement(builder, LLVMGetOperand(value, i), lane, "");
+    LLVMValueRef is_so = LLVMBuildFCmp(builder, LLVMGetFCmpPredicate(value), numbers[0], numbers[1], "");
+    LLVMReplaceAllUsesWith(value, LLVMBuildInsertElement(builder, LLVMConstNull(LLVMTypeOf(value)), is_so, lane, ""));
+    LLVMInstructionEraseFromParent(value);
+}
+
+void llvm_avoid_code_faults(LLVMModuleRef module)
+{
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
+    for (LLVMValueRef function = LLVMGetFirstFunction(module); function; function = LLVMGetNextFunction(function))
+        for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+            for (LLVMValueRef value = LLVMGetFirstInstruction(block), next; value; value = next) {
+                next = LLVMGetNextInstruction(value);
+                if (compares_one_lane(value))
+                    compare_numbers(builder, value);
+            }
     LLVMDisposeBuilder(builder);
 }

@@ -138,6 +138,8 @@ bool optimize_module(Emitter *emitter)
     bool done = run_passes(emitter, pipeline(emitter, changes), changes);
     if (done && emitter->ir->first->aligned)
         done = run_passes(emitter, alignment_passes, changes);
+    if (emitter->target->kind == TARGET_HOST)
+        llvm_avoid_code_faults(emitter->llvm_module);
     if (emitter->target->kind == TARGET_NVPTX) {
         make_local_atomics_plain(emitter);
         if (emitter->options->opt)

@@ -177,3 +177,27 @@ def test_what_lies_in_a_slot_is_shuffled_from_there(dtype, count):
     given = re.search(r"exchange cuda.shfl_down_sync (%\d+),", text)[1]
     is_brought = re.search(rf"  {given}: u(32|64) = slot\n", text)
     assert bool(is_brought) == (dtype not in TYPES)
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, np.float16])
+def test_the_place_of_a_warps_largest_number_is_handed_to_all(dtype):
+    """Only the first lane of the last comparison is asked for, of which LLVM 22 makes another lane's in float64."""
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        value = x[i] if i < x.size else x.dtype.type(-1)
+        place = np.int32(i)
+        step = 16
+        while step > 0:
+            other = cuda.shfl_down_sync(FULL, value, step)
+            other_place = cuda.shfl_down_sync(FULL, place, step)
+            if other > value:
+                value = other
+                place = other_place
+            step //= 2
+        out[i] = cuda.shfl_sync(FULL, place, 0)
+
+    x = np.random.default_rng(1).permutation(512).astype(dtype)
+    out = np.zeros(512, np.int32)
+    kernel[4, 128](x, out)
+    np.testing.assert_array_equal(out, np.repeat(x.reshape(-1, 32).argmax(1) + np.arange(0, 512, 32), 32))
