@@ -118,6 +118,8 @@ class Array:
         return self.value(item)
 
     def value(self, item):
+        if isinstance(item, np.void):
+            return Record(item)
         if self.kind in tv.PARTS:
             return Value(self.kind, (item.real, item.imag))
         return Value(self.kind, item if self.kind in tv.FLOATS else item.item())
@@ -130,6 +132,12 @@ class Array:
             self.data[plain_index(index)] = element(convert(value, self.kind))
         if self.written is not None:
             self.written[plain_index(index)] = True
+
+    def __iadd__(self, other):
+        added = other.data.copy()      # it may be the same memory
+        for index in np.ndindex(self.data.shape):
+            self[index] = self[index] + other.value(added[index])
+        return self
 
     def __iter__(self):
         return (self[i] for i in range(len(self.data)))
@@ -155,6 +163,19 @@ class Array:
     @property
     def T(self):
         return Array(self.data.T)
+
+
+class Record:
+    """A record of an array: its fields are Values."""
+
+    def __init__(self, data):
+        object.__setattr__(self, "data", data)
+
+    def __getattr__(self, name):
+        return Array(self.data[name][None])[0]
+
+    def __setattr__(self, name, value):
+        self.data[name] = element(convert(value, self.data.dtype[name].name))
 
 
 def element(value):

@@ -1,9 +1,9 @@
 """Generates programs, runs each in CPython and as a kernel, compares, and prints figures.
 
-    python tests/fuzz/run.py --programs 20000 --seed 1 --processes 2 [--device cuda] [--kind cooperation]
+    python tests/fuzz/run.py --programs 20000 --seed 1 --processes 2 [--device cuda] [--kind cooperation | sharing]
 
 With --kind cooperation the programs' threads wait for each other and share memory, and a model of threads in Python
-stands in CPython's place (cooperation.py).
+stands in CPython's place (cooperation.py). With --kind sharing arguments are arrays in one memory (sharing.py).
 
 What the CPU device rounds in its own way (sin, exp, ...) CPython asks of it. Programs for a GPU have no functions that
 are not exact; those with powers, or sizes of complex numbers, are skipped.
@@ -75,6 +75,35 @@ def cooperation_worker(first, count):
             print("report " + repr(f"{kind}, seed {seed}: {wrong}\n{program.text}"), flush=True)
 
 
+def sharing_worker(first, count):
+    """As worker, for arguments in one memory; what was made smaller has no races either."""
+    import warnings
+
+    import minimize
+    import sharing
+
+    from cujit import errors
+
+    warnings.simplefilter("ignore")
+
+    def said_of(program):
+        try:
+            wrong = sharing.check(program)
+        except errors.CujitError as error:
+            return "refused", str(error)
+        return ("mismatch" if wrong else "equal"), wrong or ""
+
+    for seed in range(first, first + count):
+        print("start", seed, flush=True)
+        program = sharing.generate(seed)
+        kind, text = said_of(program)
+        print(kind, seed, program.threads, program.threads, flush=True)
+        if kind != "equal":
+            small = minimize.minimize(program, lambda p, like=likeness(kind, text):
+                                      likeness(*said_of(p)) == like and not sharing.has_races(p))
+            print("report " + repr(f"{kind}, seed {seed}: {said_of(small)[1]}\n{small.text}"), flush=True)
+
+
 def worker(first, count):
     """Runs seeds and prints a line for each: seed, verdict, compared threads."""
     import expressions
@@ -97,7 +126,7 @@ def worker(first, count):
             print("report " + repr(f"{kind}, seed {seed}: {verdict(small)[1]}\n{small.text}"), flush=True)
 
 
-WORKERS = {"values": worker, "cooperation": cooperation_worker}
+WORKERS = {"values": worker, "cooperation": cooperation_worker, "sharing": sharing_worker}
 
 
 def run_chunk(first, count, kind):

@@ -1,4 +1,5 @@
 """A bounded run of the fuzzer: the same programs every time. run.py does long ones."""
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import differential
 import grammar
 import mutated_code
 import reference
+import sharing
 import typed_values
 
 from cujit import cuda
@@ -67,6 +69,59 @@ def test_the_model_of_threads():
 def test_the_model_notices_a_wrong_result(monkeypatch):
     monkeypatch.setattr(cooperation, "shift", lambda value, by: value)
     assert any(cooperation.check(cooperation.Cooperation(seed)) for seed in range(12))
+
+
+@pytest.mark.parametrize("first", range(0, 80, 20))
+def test_arguments_in_one_memory(first):
+    for seed in range(first, first + 20):
+        program = sharing.generate(seed)
+        wrong = sharing.check(program)
+        assert not wrong, f"seed {seed}: {wrong}\n{program.text}"
+
+
+def test_arguments_in_one_memory_have_everything():
+    """Each way to see a memory, and each way to use it."""
+    programs = [sharing.generate(seed) for seed in range(80)]
+    views = [view for program in programs for view in program.views.values()]
+    for what in [lambda v: v.has_fields, lambda v: v.turned, lambda v: v.swapped, lambda v: v.flat == -1,
+                 lambda v: isinstance(v.cut, int), lambda v: isinstance(v.cut, slice) and v.cut.step == -1,
+                 lambda v: v.kind == "complex128", lambda v: v.end > v.own]:
+        assert any(map(what, views))
+    assert any(view.kind not in (program.base, *typed_values.PARTS) for program in programs
+               for view in program.views.values())
+    assert {len(set(launch.values())) > 1 for program in programs for launch in program.in_one} == {True, False}
+    text = "".join(program.text for program in programs)
+    for part in ["cuda.syncthreads()", "cuda.gridsize(1)", "cuda.grid(2)", "cuda.local.array", "mate", "def move",
+                 "for k", "for t", "return", "cuda.atomic.sub(w", "cuda.atomic.add(m", "cuda.atomic.max(v", ":-1]",
+                 "r1["]:
+        assert part in text, part
+
+
+def test_arguments_in_one_memory_have_no_races():
+    assert not any(sharing.has_races(sharing.generate(seed)) for seed in range(12))
+
+
+def test_a_store_that_another_name_does_not_see_is_noticed(monkeypatch):
+    """A reference in which each name keeps what it has read, as a compiler does that takes arguments for apart."""
+    kept = {}
+
+    def load(self, index, load=reference.Array.__getitem__):
+        key = self, str(index)
+        item = kept[key] if key in kept else load(self, index)
+        return kept.setdefault(key, item) if isinstance(item, typed_values.Value) else item
+
+    def store(self, index, value, store=reference.Array.__setitem__):
+        store(self, index, value)
+        kept.pop((self, str(index)), None)
+
+    monkeypatch.setattr(reference.Array, "__getitem__", load)
+    monkeypatch.setattr(reference.Array, "__setitem__", store)
+    programs = [program for program in map(sharing.generate, range(40))     # neither others' cells nor slices
+                if not re.search(r"sync|move|\[[^\]]*:", program.text)]
+    assert any(map(sharing.check, programs))
+    for program in programs:
+        program.in_one = [{name: i for i, name in enumerate([*program.parameters])}]
+        assert not sharing.check(program)
 
 
 @pytest.mark.parametrize("first", [1000, 1020])
