@@ -102,14 +102,11 @@ def refused(tmp_path):
 
 
 @pytest.fixture
-def assembles(tmp_path):
-    """The PTX of a function for a compute capability, which ptxas takes where it is installed and knows the GPU."""
-    from cujit import cuda
-
+def takes_ptx(tmp_path):
+    """That ptxas takes a text for a compute capability, where it is installed and knows the GPU."""
     ptxas = shutil.which("ptxas") or shutil.which("ptxas", path="/usr/local/cuda/bin")
 
-    def check(function, signature, cc, **options):
-        ptx, _ = cuda.compile_ptx(function, signature, cc=cc, **options)
+    def check(ptx, cc):
         architecture = "sm_{}{}".format(*cc)
         known = ptxas and subprocess.run([ptxas, "--help"], capture_output=True, text=True).stdout
         if known and architecture in known:
@@ -118,6 +115,18 @@ def assembles(tmp_path):
             done = subprocess.run([ptxas, f"-arch={architecture}", "-o", str(tmp_path / "cubin"), str(source)],
                                   capture_output=True, text=True)
             assert done.returncode == 0, done.stdout + done.stderr + ptx
+
+    return check
+
+
+@pytest.fixture
+def assembles(takes_ptx):
+    """The PTX of a function for a compute capability, which ptxas takes where it is installed and knows the GPU."""
+    from cujit import cuda
+
+    def check(function, signature, cc, **options):
+        ptx, _ = cuda.compile_ptx(function, signature, cc=cc, **options)
+        takes_ptx(ptx, cc)
         return ptx
 
     return check

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from cujit import cuda, float32, float64, int32
+from cujit import cuda, float32, float64, int32, uint8
 
 M, V, L = float32[:, ::1], float32[::1], int32[::1]
 
@@ -156,3 +156,81 @@ def test_values_of_loops(count):
     cuda.jit(two_at_a_time)[2, 32](keys, x, nearest)
     expected = np.abs(x[:, None, None] - keys[:, :4]).sum(2).argmin(1) if count else np.zeros(40)
     np.testing.assert_array_equal(nearest, expected)
+
+
+# --- stencils that ask whether a neighbour is there -------------------------------------------------------------------
+
+# A neighbour's offsets, and what stands in front of its element: a statement's guard, or both sides of a conditional
+# expression. "": an index below 0 counts from the end.
+GUARDED = {
+    "blur": [(-1, 0, "if i > 0:"), (1, 0, "if i < height - 1:"), (0, 0, "")],
+    "both_axes": [(-1, -1, "if i > 0 and j > 0:"), (1, 1, "if i + 1 < height and j + 1 < width:"), (-1, 0, "if i:")],
+    "choices": [(0, -1, "x if j >= 1 else 0"), (-2, 0, "x if i > 1 else 0"), (0, 1, "x if j + 1 < width else 0")],
+    "far": [(-3, 0, "if not i < 3:"), (0, -2, "if 2 <= j:"), (3, 0, "if i < height - 3:"), (0, 2, "if j < width - 2:")],
+    "nested": [(-1, 0, "if 0 < i < height:"), (-1, 1, "if i != 0 and j != width - 1:"),
+               (1, -1, "if i + 1 != height and j:")],
+    "wraps": [(-1, 0, ""), (0, -1, ""), (-1, -1, ""), (1, 0, "if i + 1 < height:"), (0, 0, "")],
+}
+LOOPS = {           # over what a thread has: the rows of its column, the columns of its row, one element
+    "rows": ("j = cuda.grid(1)", "j >= width", "for i in range(height):"),
+    "columns": ("i = cuda.grid(1)", "i >= height", "for j in range(width):"),
+    "elements": ("i, j = cuda.grid(2)", "i >= height or j >= width", "if True:"),
+}
+
+
+def guarded(neighbours, loop, is_turned):
+    """The kernel. is_turned: arrays are indexed by column and row."""
+    place, ends, head = LOOPS[loop]
+    lines = []
+    for di, dj, guard in neighbours:
+        index = [f"{name} {'+' if d > 0 else '-'} {abs(d)}" if d else name for name, d in (("i", di), ("j", dj))]
+        element = f"x[{', '.join(index[::-1] if is_turned else index)}]"
+        if guard.startswith("x "):
+            lines.append(f"s += {element + guard[1:]}")
+        else:
+            lines += [guard, f"    s += {element}"] if guard else [f"s += {element}"]
+    shape, index = ("width, height", "j, i") if is_turned else ("height, width", "i, j")
+    lines = ["def kernel(x, out):", f"    {shape} = x.shape", f"    {place}", f"    if {ends}:", "        return",
+             f"    {head}", "        s = x[0, 0] * 0", *("        " + line for line in lines),
+             f"        out[{index}] = s"]
+    scope = {"cuda": cuda}
+    exec("\n".join(lines), scope)
+    return scope["kernel"]
+
+
+def sum_of(neighbours, x):
+    total, places = np.zeros(x.shape, np.float64), np.indices(x.shape)
+    for di, dj, guard in neighbours:
+        i, j = places[0] + di, places[1] + dj
+        is_there = (i >= 0) & (i < x.shape[0]) & (j >= 0) & (j < x.shape[1])
+        total += np.where(is_there | (guard == ""), np.roll(x, (-di, -dj), (0, 1)), 0)
+    return total
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("name", GUARDED)
+@pytest.mark.parametrize("dtypes, orders", [("u1 f4 f8", (False, True)), ("i1 i4 u8", (False,)),
+                                            ("u2 i2 u4 i8", (True,))])
+def test_values_of_guarded_stencils(name, loop, dtypes, orders):
+    random = np.random.default_rng(8)
+    for is_turned in orders:
+        kernel = cuda.jit(guarded(GUARDED[name], loop, is_turned))
+        for dtype in dtypes.split():
+            for shape in [(1, 1), (2, 9), (40, 3), (33, 70), (130, 257)]:
+                x = random.integers(0, 9, shape).astype(dtype)
+                given = np.ascontiguousarray(x.T) if is_turned else x
+                out = np.zeros_like(given)
+                block = (8, 8) if loop == "elements" else 32
+                grid = tuple(-(-size // 8) for size in shape) if loop == "elements" else -(-max(shape) // 32)
+                kernel[grid, block](given, out)
+                expected = sum_of(GUARDED[name], x).astype(dtype)
+                np.testing.assert_array_equal(out.T if is_turned else out, expected, f"{dtype}, {shape}, {is_turned}")
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("name", GUARDED)
+def test_ptxas_takes_guarded_stencils(name, loop, takes_ptx):
+    for is_turned in (False, True):
+        kernel = cuda.jit(guarded(GUARDED[name], loop, is_turned))
+        for element in (uint8, float64):
+            takes_ptx(kernel.inspect("asm", (element[:, ::1], element[:, ::1]), 90), (9, 0))
