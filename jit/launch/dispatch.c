@@ -183,6 +183,17 @@ static void note_written_arrays(const JitSpecialization *specialization, const R
     }
 }
 
+/* Whether threads wait for ever in a launch in which one has raised: that they miss it is a consequence. */
+static bool raised_before_hang(ExceptionRecord *record, Diag *diag)
+{
+    Diag raised = {.id = DIAG_NONE};
+    if (diag->id != DIAG_BARRIER_DIVERGED || rt_record_check(record, &raised))
+        return false;
+    diag_clear(diag);
+    *diag = raised;
+    return true;
+}
+
 /* With a record of its own. After a failure that left the kernel running the record is lost. */
 static bool launch_and_wait(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)
 {
@@ -192,14 +203,15 @@ static bool launch_and_wait(const JitSpecialization *specialization, const RtLau
     if (!record)
         return false;
     write_exception_fields(specialization, launch, record);
-    *ran = rt_launch(specialization->kernel, launch, diag);
-    if (!*ran && diag->id == DIAG_KERNEL_EXCEPTION)
+    bool launched = rt_launch(specialization->kernel, launch, diag);
+    if (!launched && diag->id == DIAG_KERNEL_EXCEPTION)
         diag->raised.tag = specialization->tag; /* a check of the runtime's, which knows no more than the site */
-    if (*ran && !rt_stream_synchronize(device, launch->stream, diag))
+    *ran = launched || raised_before_hang(record, diag);
+    if (launched && !rt_stream_synchronize(device, launch->stream, diag))
         return false;
     bool quiet = rt_record_check(record, diag);
     rt_record_return(device, record);
-    return *ran && quiet;
+    return launched && quiet;
 }
 
 static bool launch_reporting(const JitSpecialization *specialization, const RtLaunch *launch, bool *ran, Diag *diag)

@@ -183,8 +183,11 @@ bool launch_state_fault(const JitSpecialization *specialization, const RtLaunch 
     ExceptionRecord *raised = &diag->raised;
     if (!words[STATE_FAULT])
         return true;
+    bool waits = words[STATE_SLOTS + FAULT_KIND] >= FAULT_HANG;
+    if (waits && diag->id == DIAG_KERNEL_EXCEPTION)
+        return false;
     diag_clear(diag);
-    if (words[STATE_SLOTS + FAULT_KIND] >= FAULT_HANG)
+    if (waits)
         return fail_waiting(specialization, launch, state, diag);
     diag_fail(diag, NULL, DIAG_KERNEL_EXCEPTION, "a thread of a kernel raised an exception");
     *raised = (ExceptionRecord){.code = (uint32_t)words[STATE_SITE], .tag = specialization->tag};

@@ -1,5 +1,6 @@
 """The check `race`: accesses that nothing orders are found; what CUDA orders is not. Threads of the CPU device run one
 after the other, so that which two of them a report names is always the same."""
+import builtins
 import re
 import shutil
 import subprocess
@@ -387,3 +388,19 @@ def test_library_functions_name_whole_tiles():
         kernel[1, threads](out, threads)
         assert out[0] == sum(range(min(threads, 32))) and out[-1] == sum(range((threads - 1) // 32 * 32, threads))
     assert barrier(kernel, np.zeros(40), 36, threads=40).endswith("lanes 4-7 that it names are not there")
+
+
+@pytest.mark.filterwarnings("ignore:.*may be unassigned")
+@pytest.mark.parametrize("meet", ["barrier", "shuffle"])
+@pytest.mark.parametrize("error, text", [
+    ("IndexError", "value = x[i]"), ("UnboundLocalError", "if i < n: value = x[i]"),
+    ("ValueError", "value = x[0]\n    if i >= n: raise ValueError(n)")])
+def test_threads_that_have_raised_are_not_missed(error, text, meet):
+    """What they raised is why the others wait for ever."""
+    there = {"barrier": "cuda.syncthreads()", "shuffle": "value += cuda.shfl_down_sync(0xffffffff, value, 1)"}[meet]
+    names = {"cuda": cuda}
+    exec(f"def kernel(x, n, out):\n    i = cuda.threadIdx.x\n    {text}\n    {there}\n    out[i] = value", names)
+    for check in "bounds,barrier", True:
+        kernel = cuda.jit(check=check, exceptions=True)(names["kernel"])
+        with pytest.raises(getattr(builtins, error)):
+            kernel[1, 32](np.zeros(10), 10, np.zeros(32))

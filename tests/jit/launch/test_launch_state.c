@@ -136,6 +136,9 @@ static void test_fault(void)
     CHECK((int64_t)raised->slots[FAULT_INDICES] == -3);
     words[STATE_SLOTS + FAULT_KIND] = FAULT_UNINITIALIZED; /* there is no other access; what it led to is no news */
     CHECK(!launch_state_fault(&specialization, &launch, &state, &diag) && diag.raised.slots[FAULT_EARLIER_BLOCK] == 5);
+    words[STATE_SITE] = 6;
+    words[STATE_SLOTS + FAULT_KIND] = FAULT_HANG; /* the thread that raised is the one missed */
+    CHECK(!launch_state_fault(&specialization, &launch, &state, &diag) && diag.raised.code == 5);
 }
 
 /* --- all ------------------------------------------------------------------------------------------------------------------ */
