@@ -122,7 +122,7 @@ def test_torchrun(program, tmp_path):
     command = ["-m", "torch.distributed.run", "--nproc-per-node", "2", "--nnodes", "1", "--rdzv-backend", "static",
                "--master-addr", "127.0.0.1", "--master-port", free_port(), tmp_path / "program.py"]
     [output] = run([(command, {"OMP_NUM_THREADS": "1"})])
-    assert output.count("fine\n") == 2
+    assert output.count("fine") == 2   # a line's end is written by itself, and may come behind the other rank's word
 
 
 @pytest.mark.parametrize("rank, expected", [(0, "rank 0 waited 0.3 s at 127.0.0.1:.* for rank 1"),
