@@ -126,6 +126,13 @@ static void make_loops_plain(Emitter *emitter)
             branch_back_when_true(each);
 }
 
+static void part_loops(Emitter *emitter)
+{
+    for (LLVMValueRef each = LLVMGetFirstFunction(emitter->llvm_module); each; each = LLVMGetNextFunction(each))
+        if (!LLVMIsDeclaration(each))
+            part_loops_from_others(each);
+}
+
 /* What is known of where arrays begin, told to each access: the code generator joins neighbours by that alone, and the
  * pipeline has not seen it through casts between address spaces. */
 static const char alignment_passes[] = "function(infer-address-spaces,infer-alignment)";
@@ -155,6 +162,7 @@ bool optimize_module(Emitter *emitter)
     if (changes & PIPELINE_LINEAR) {
         skip_optional_code_passes(emitter);
         machine_leave_loops(emitter->held);
+        part_loops(emitter);
     }
     if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_NVPTX)
         part_long_blocks(emitter);

@@ -18,6 +18,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/Scalar.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 namespace
@@ -228,6 +229,20 @@ void split_blocks(LLVMValueRef function, unsigned longest)
     }
     for (llvm::Instruction *first : llvm::reverse(firsts)) /* so that each is moved once */
         first->getParent()->splitBasicBlock(first);
+}
+
+void part_loops_from_others(LLVMValueRef function)
+{
+    llvm::DominatorTree dominators(*llvm::unwrap<llvm::Function>(function));
+    llvm::LoopInfo loops(dominators);
+    llvm::SmallVector<llvm::Loop *, 4> outer_first = loops.getLoopsInPreorder();
+    /* What is put in now is a part of no loop that was found, and is met in front of heads only where loops end. So all that comes
+     * in front is done before; and behind, an inner loop's new block may be where one around it ends. */
+    for (llvm::Loop *loop : outer_first)
+        if (!loop->getLoopPreheader())
+            llvm::InsertPreheaderForLoop(loop, nullptr, nullptr, nullptr, false);
+    for (llvm::Loop *loop : llvm::reverse(outer_first))
+        llvm::formDedicatedExitBlocks(loop, nullptr, nullptr, nullptr, false);
 }
 
 void leave_straight_lines(LLVMContextRef context)

@@ -1,4 +1,5 @@
 """Compile time grows with the size of a kernel, not with the number of paths through it; large sources work."""
+import re
 import time
 
 import numpy as np
@@ -79,6 +80,13 @@ def loops(n):
 def test_loops_of_the_same_end(sm):
     """The code generator would ask of each how often it runs, given the ends of all loops before it: for 60 s."""
     assert seconds(loops(900), sm=sm) < 20
+
+
+@pytest.mark.parametrize("sm", [SM, None])
+def test_loops_are_parted_by_blocks(sm):
+    """Where the code generator puts them there, it counts all blocks below anew for each."""
+    llvm = str(make(loops(400)).inspect("llvm", (F64,), sm))
+    assert len(re.findall(r"^\d+: +; preds = %\d+\n  br label %\d+\n", llvm, re.MULTILINE)) >= 399
 
 
 @pytest.mark.parametrize("source", [
