@@ -100,7 +100,7 @@ bool check_thread_bounds(Emitter *emitter, const IrFunc *kernel)
     for (const IrBlock *block = kernel->first; block; block = block->next)
         if (block->last->op == IR_THREAD_LOOP) {
             has_loops = true;
-            reached += block->last->operand_count ? 0 : count_thread_bounds(block->last->targets[1]);
+            reached += may_have_bounds(block->last) ? count_thread_bounds(block->last->targets[1]) : 0;
         }
     if (!has_loops)
         reached = count_thread_bounds(kernel->first);

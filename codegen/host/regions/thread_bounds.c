@@ -52,10 +52,13 @@ static int width_below(const IrValue *value, int depth)
                    : ANY_WIDTH;
     case IR_CONVERT: {
         const IrValue *from = value->operands[0];
-        if (!type_is_integer(from->type) || value->type->size <= from->type->size)
+        if (!type_is_integer(from->type) || !type_is_integer(value->type))
             return ANY_WIDTH;
         a = width_below(from, depth + 1);
-        return a < (int)type_bits(from->type) ? a : (int)type_bits(from->type);
+        a = a < (int)type_bits(from->type) ? a : (int)type_bits(from->type);
+        bool is_wider = value->type->size > from->type->size;
+        bool is_signed = value->type->kind == TYPE_INT || is_never_below(from, 0);
+        return is_wider || (is_signed && a < (int)type_bits(value->type)) ? a : ANY_WIDTH;
     }
     case IR_ADD:
     case IR_SUB:
@@ -139,11 +142,11 @@ static int slope_below(const IrBlock *region, const IrValue *value, uint32_t axi
         return NOT_LINEAR;
     bool is_sum =
         value->op == IR_ADD || (value->op == IR_SUB && slope_below(region, value->operands[1], axis, depth + 1) == 0);
-    bool is_wider = value->op == IR_CONVERT && width(value) < (int)type_bits(value->operands[0]->type);
+    bool is_same = value->op == IR_CONVERT && width(value) < (int)type_bits(value->operands[0]->type);
     int widest = value->type->size == 8 ? WIDEST_INDEX : (int)type_bits(value->type) - 1;
     bool may_wrap = width(value) > widest && !(value->op == IR_ADD && value->hint == IR_EXACT);
-    bool is_exact = value->type->kind == TYPE_INT && !may_wrap;
-    return sum == 1 && is_exact && (is_sum || is_wider) ? 1 : NOT_LINEAR;
+    bool is_exact = (value->type->kind == TYPE_INT || is_never_below(value, 0)) && !may_wrap;
+    return sum == 1 && is_exact && (is_sum || is_same) ? 1 : NOT_LINEAR;
 }
 
 int slope_in_thread(const IrBlock *region, const IrValue *value)
@@ -223,7 +226,9 @@ bool is_conjunction(const IrValue *condition, bool wanted)
 }
 
 /* Whether what does not grow with the thread is a constant. Only then is a loop over a warp's lanes bounded: all 32 are a
- * vector or two, with what they keep in registers, and as many as the kernel finds out first are not. */
+ * vector or two, with what they keep in registers, and as many as the kernel finds out first are not. So is one of a block's
+ * threads that takes what they have kept, as `if thread == 0: out[block] = total`: whole vectors under a mask were faster
+ * than a remainder at the end of each row. */
 static bool has_constant_bound(const IrValue *condition, int left)
 {
     return condition->operands[left == 1]->op == IR_CONST;
@@ -231,11 +236,11 @@ static bool has_constant_bound(const IrValue *condition, int left)
 
 /* Whether "the condition is as wanted" holds for a range of threads of a row. What it is made of is at the kernel's beginning,
  * which is not LONGEST_START long. */
-static bool makes_range(const IrBlock *region, const IrValue *condition, bool wanted)
+static bool makes_range(const IrBlock *region, const IrValue *condition, bool wanted, bool is_constant)
 {
     if (is_conjunction(condition, wanted))
-        return makes_range(region, condition->operands[0], wanted) &&
-               makes_range(region, condition->operands[1], wanted);
+        return makes_range(region, condition->operands[0], wanted, is_constant) &&
+               makes_range(region, condition->operands[1], wanted, is_constant);
     if (slope_in_thread(region, condition) == 0)
         return true;
     ScalarId scalar = condition->operands[0]->type->scalar;
@@ -243,7 +248,7 @@ static bool makes_range(const IrBlock *region, const IrValue *condition, bool wa
         return false;
     int left = slope_in_thread(region, condition->operands[0]);
     int right = slope_in_thread(region, condition->operands[1]);
-    if (condition->block->function->by_warps && !has_constant_bound(condition, left))
+    if (is_constant && !has_constant_bound(condition, left))
         return false;
     return left + right == 1 && left != NOT_LINEAR && right != NOT_LINEAR;
 }
@@ -260,13 +265,16 @@ bool only_returns(const IrBlock *block)
     return false;
 }
 
-/* How many values the block has in front of its end, all of which can be made again; -1: some cannot. */
-static int repeatable(const IrBlock *block)
+/* How many values the block has in front of its end, all of which can be made again; -1: some cannot. What a thread has kept
+ * from another region is for what comes behind the tests: takes_kept says that there is some. */
+static int repeatable(const IrBlock *block, bool *takes_kept)
 {
     int count = 0;
-    for (const IrValue *value = block->first; value != block->last; value = value->next, count++)
-        if (!can_repeat(value))
+    for (const IrValue *value = block->first; value != block->last; value = value->next, count++) {
+        *takes_kept |= value->op == IR_SLOT_LOAD;
+        if (!can_repeat(value) && value->op != IR_SLOT_LOAD)
             return -1;
+    }
     return count;
 }
 
@@ -280,11 +288,11 @@ bool leads_nowhere(const IrBlock *block, const IrBlock *loop)
 }
 
 /* Marks the branch if it is a guard. Returns where the threads that pass go on; NULL: it is none. */
-static IrBlock *pass_guard(const IrBlock *region, IrValue *branch, const IrBlock *loop)
+static IrBlock *pass_guard(const IrBlock *region, IrValue *branch, const IrBlock *loop, bool is_constant)
 {
     for (uint32_t i = 0; i < 2; i++)
         if (leads_nowhere(branch->targets[1 - i], loop) && !leads_nowhere(branch->targets[i], loop) &&
-            makes_range(region, branch->operands[0], i == 0)) {
+            makes_range(region, branch->operands[0], i == 0, is_constant)) {
             branch->hint = i == 0 ? IR_BOUND_IN : IR_BOUND_OUT;
             return branch->targets[i];
         }
@@ -295,13 +303,14 @@ static IrBlock *pass_guard(const IrBlock *region, IrValue *branch, const IrBlock
 static void mark_bounds(IrBlock *first, const IrBlock *loop)
 {
     int length = 0, guards = 0;
+    bool is_constant = first->function->by_warps;
     for (IrBlock *block = first; block && block != loop && guards < MOST_GUARDS;) {
-        int count = repeatable(block);
+        int count = repeatable(block, &is_constant);
         if (count < 0 || (length += count) > LONGEST_START || (block != first && block->predecessor_count != 1))
             return;
         IrValue *end = block->last;
         block = end->op == IR_JUMP     ? end->targets[0]
-                : end->op == IR_BRANCH ? pass_guard(loop ? first : NULL, end, loop)
+                : end->op == IR_BRANCH ? pass_guard(loop ? first : NULL, end, loop, is_constant)
                                        : NULL;
         guards += end->op == IR_BRANCH;
     }
@@ -315,10 +324,11 @@ void mark_thread_bounds(IrModule *module)
         mark_bounds(kernel->first, NULL);
 }
 
-/* Loops with operands do something for threads that the test keeps out, too. */
+bool may_have_bounds(const IrValue *thread_loop) { return !(thread_loop->hint & IR_THREADS_BEGIN); }
+
 void mark_region_bounds(IrModule *module)
 {
     for (IrBlock *block = module->first->first; block; block = block->next)
-        if (block->last->op == IR_THREAD_LOOP && !block->last->operand_count)
+        if (block->last->op == IR_THREAD_LOOP && may_have_bounds(block->last))
             mark_bounds(block->last->targets[1], block);
 }

@@ -14,6 +14,8 @@ int slope_along(uint32_t axis, const IrValue *value);
 IrValue *of_first_thread(IrBlock *block, IrValue *value, uint32_t axis);
 /* Whether so many bits hold the size of the integer, whatever the launch is. */
 bool has_bits(const IrValue *value, int bits);
+/* Whether a loop over threads does nothing for those that a test keeps out: it does not say who takes part. */
+bool may_have_bounds(const IrValue *thread_loop);
 /* Where threads go that pass the test at the block's end, if it is marked, or that come there anyhow; NULL: not known. */
 const IrBlock *next_bounded_block(const IrBlock *block);
 /* Whether the integer is at least that, 0 or 1, whatever the launch is, as far as that is seen in a few dozen steps. */

@@ -1,6 +1,8 @@
 """Tests at a kernel's beginning, which bound the CPU device's loop over threads: the same threads run as in Python."""
 
 import random
+import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -181,3 +183,98 @@ def test_an_exception_of_a_thread_that_runs():
     assert (x[:50] == 7).all() and x[50] == -1
     with pytest.raises(ValueError, match="negative"):
         kernel[2, 32](x, 51)
+
+
+KEPT_BY_WARP = """def kernel(x, out, count):
+    i = cuda.grid(1)
+    lane = i % 32
+    row = i // 32
+    if row >= count:
+        return
+    total = x[i]
+    for q in range(row):
+        total += x[q * 32 + lane] if q < 2 else x[out[q] + lane]
+    total += cuda.shfl_down_sync(0xFFFFFFFF, total, 1)
+    if {test}:
+        out[row + 100] = total
+"""
+KEPT_BY_BLOCK = """def kernel(x, out, count):
+    i = cuda.grid(1)
+    t = cuda.threadIdx.x
+    row = cuda.blockIdx.x
+    part = cuda.shared.array(64, np.int64)
+    if i >= count:
+        return
+    total = x[i] * 3
+    part[t] = total
+    cuda.syncthreads()
+    total += part[0]
+    cuda.syncthreads()
+    if {test}:
+        out[row * 64 + t + 100] = total
+"""
+
+
+def bounds_of(kernel):
+    return re.findall(r"branch !(in|out) ", kernel.inspect("region_bounds", kernel.signatures[0]))
+
+
+@pytest.mark.parametrize("test", ["lane == 0", "lane < 1", "3 > lane", "lane == 31", "lane == 40", "cuda.laneid == 5",
+                                  "cuda.threadIdx.x % 32 == 0", "lane - 7 == 2", "not lane != 3", "lane > 29"])
+@pytest.mark.parametrize("count", [5, 8])
+def test_lanes_that_take_what_a_warp_has_kept(test, count):
+    """Loops over lanes whose checks may have ended threads, too, are bounded: one lane scatters nothing."""
+    kernel = kernel_of(KEPT_BY_WARP.format(test=test))
+    x = np.arange(256) ** 2
+    out, want = np.zeros(200, np.int64), np.zeros(200, np.int64)
+    kernel[2, 128](x, out, count)
+    for row in range(count):
+        firsts = [row * 32] + [q * 32 if q < 2 else 0 for q in range(row)]
+        totals = [sum(x[first + lane] for first in firsts) for lane in range(32)]
+        totals = [total + totals[min(lane + 1, 31)] for lane, total in enumerate(totals)]
+        for lane in range(32):
+            names = {"lane": lane, "cuda": SimpleNamespace(laneid=lane, threadIdx=SimpleNamespace(x=lane))}
+            if eval(test, names):
+                want[row + 100] = totals[lane]
+    np.testing.assert_array_equal(out, want)
+    assert bounds_of(kernel)
+    if "=" in test:
+        assert "masked.scatter" not in next(iter(kernel.inspect_llvm().values()))
+
+
+@pytest.mark.parametrize("test", ["t == 0", "t < 1", "3 > t", "t == 63", "t == 64", "t - 7 == 2", "t > 60", "t == -1",
+                                  "np.uint32(t) < 5"])
+@pytest.mark.parametrize("count", [64 * 3, 64 * 2 + 5, 1, 0])
+def test_threads_that_take_what_a_block_has_kept(test, count):
+    kernel = kernel_of(KEPT_BY_BLOCK.format(test=test))
+    x = np.arange(192) ** 2
+    out, want = np.zeros(300, np.int64), np.zeros(300, np.int64)
+    kernel[3, 64](x, out, count)
+    for i in range(count):
+        if eval(test, {"t": i % 64, "np": np}):
+            want[i + 100] = 3 * x[i] + 3 * x[i // 64 * 64]
+    np.testing.assert_array_equal(out, want)
+    assert "np.uint32" in test or bounds_of(kernel)[-1:] == ["in"]
+
+
+def test_a_thread_that_has_ended_is_not_among_the_bounded():
+    @cuda.jit
+    def kernel(places, x, out):
+        i = cuda.grid(1)
+        total = np.int64(0)
+        for q in range(3):
+            total += x[places[q, i]]
+        total += cuda.shfl_down_sync(0xFFFFFFFF, total, 1)
+        if i % 32 == 0:
+            out[i // 32] = total
+
+    x = np.arange(10)
+    places = np.ones((3, 128), np.int32)
+    places[2, 32] = 10
+    out = np.zeros(4, np.int64)
+    with pytest.raises(IndexError):
+        kernel[1, 128](places, x, out)
+    assert out[1] == 0
+    places[2, 32] = 9
+    kernel[1, 128](places, x, out)
+    np.testing.assert_array_equal(out, [6, 14, 6, 6])
