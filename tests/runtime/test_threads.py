@@ -1,10 +1,10 @@
 """Many threads at once: first calls, launches of one kernel, and failures."""
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from ticking import ticking
 
 from cujit import cuda, errors, vectorize
 
@@ -146,16 +146,7 @@ def test_launches_with_barriers_side_by_side():
 
 def test_other_threads_run_while_one_compiles_and_waits():
     """Compiling and launching release the interpreter: a thread that counts is not stopped."""
-    ticks, done = [], threading.Event()
-
-    def count():
-        while not done.is_set():
-            ticks.append(1)
-            time.sleep(0.001)   # Event.wait() of CPython 3.13t may sleep for longer
-
-    counter = threading.Thread(target=count)
-    counter.start()
-    try:
+    with ticking():
         for k in range(5):
             @cuda.jit
             def spin(x, n):
@@ -165,7 +156,3 @@ def test_other_threads_run_while_one_compiles_and_waits():
                 x[0] = total + k
 
             spin[1, 1](np.ones(8), 5_000_000)
-    finally:
-        done.set()
-        counter.join()
-    assert len(ticks) > 10
