@@ -349,8 +349,8 @@ class Generator:
         self.line(f"{self.pick('a', 'b')} = {self.kind}({name}({to.name}, {source.name}, {p}, {q}, {self.leaf()}))")
 
     def atomic(self, depth, uniform):
-        """On a cell of the thread's own."""
-        view = self.target({"int32", "int64", "uint32", "uint64", "float32", "float64"})
+        """On a cell of the thread's own. GPUs flush small float32 to 0 there."""
+        view = self.target({"int32", "int64", "uint32", "uint64", "float64"})
         if view is None or view.has_fields:
             return self.update(depth, uniform)
         self.used.add(view.name)
