@@ -204,7 +204,7 @@ static bool lock_open_graph(RtGraph *graph, bool (*interrupted)(void), Diag *dia
 }
 
 /* The same, where that needs no wait or `busy` is NULL. */
-static bool lock_for_launch(RtGraph *graph, bool (*interrupted)(void), bool *busy, Diag *diag)
+static bool lock_unless_busy(RtGraph *graph, bool (*interrupted)(void), bool *busy, Diag *diag)
 {
     if (!busy)
         return lock_open_graph(graph, interrupted, diag);
@@ -212,14 +212,11 @@ static bool lock_for_launch(RtGraph *graph, bool (*interrupted)(void), bool *bus
     return !*busy && is_open_locked(graph, diag);
 }
 
+/* By the thread that has the lock. */
 static bool replace_launch(RtGraph *graph, RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
     GraphNode *node = &graph->nodes[graph->replaced];
-    if (!lock_open_graph(graph, launch->interrupted, diag))
-        return false;
-    bool ok = fill_launch(node, kernel, launch, diag) && graph->device->backend->graph_replace(graph, node, diag);
-    pthread_mutex_unlock(&graph->lock);
-    return ok;
+    return fill_launch(node, kernel, launch, diag) && graph->device->backend->graph_replace(graph, node, diag);
 }
 
 bool graph_add_launch(RtGraph *graph, RtKernel *kernel, const RtLaunch *launch, Diag *diag)
@@ -384,12 +381,14 @@ bool rt_graph_end_body(RtGraph *graph, Diag *diag)
     return true;
 }
 
-bool rt_graph_begin_replacing(RtGraph *graph, size_t node, Diag *diag)
+bool rt_graph_begin_replacing(RtGraph *graph, size_t node, bool (*interrupted)(void), bool *busy, Diag *diag)
 {
     if (graph_recorded)
         return graph_refuse("update()", "a graph is updated before or after", diag);
     if (!graph->is_done || node >= graph->count || graph->nodes[node].kind != GRAPH_LAUNCH)
         return diag_fail(diag, NULL, DIAG_GRAPH, "there is no such launch in the graph");
+    if (!lock_unless_busy(graph, interrupted, busy, diag))
+        return false;
     graph->replaced = (int64_t)node;
     record(graph);
     return true;
@@ -399,6 +398,7 @@ void rt_graph_end_replacing(RtGraph *graph)
 {
     graph->replaced = -1;
     rt_graph_leave(graph);
+    pthread_mutex_unlock(&graph->lock);
 }
 
 bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void), bool *busy, Diag *diag)
@@ -409,7 +409,7 @@ bool rt_graph_launch(RtGraph *graph, RtStream *stream, bool (*interrupted)(void)
         return diag_fail(diag, NULL, DIAG_GRAPH, "the graph has not been recorded to its end");
     if (!exceptions_check_stream(&graph->device->exceptions, stream, diag))
         return false;
-    if (!lock_for_launch(graph, interrupted, busy, diag))
+    if (!lock_unless_busy(graph, interrupted, busy, diag))
         return false;
     bool ok = graph->device->backend->graph_launch(graph, stream, interrupted, diag);
     pthread_mutex_unlock(&graph->lock);

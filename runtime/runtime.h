@@ -230,8 +230,9 @@ void rt_graph_lend_memory(RtGraph *graph, bool lends);
  * long as it is not. */
 bool rt_graph_begin_body(RtGraph *graph, bool repeats, RtPointer flag, size_t size, RtStream *stream, Diag *diag);
 bool rt_graph_end_body(RtGraph *graph, Diag *diag);
-/* The next launch of this thread takes the place of that node, which has been a launch, until rt_graph_end_replacing. */
-bool rt_graph_begin_replacing(RtGraph *graph, size_t node, Diag *diag);
+/* The next launch of this thread takes the place of that node, which has been a launch, until rt_graph_end_replacing, which
+ * only follows success. Meanwhile other threads wait to launch, update or close the graph. interrupted, busy: as below. */
+bool rt_graph_begin_replacing(RtGraph *graph, size_t node, bool (*interrupted)(void), bool *busy, Diag *diag);
 void rt_graph_end_replacing(RtGraph *graph);
 /* All of it, in the stream's order. On the CPU device it is done when this returns, unless `interrupted` (RtLaunch). busy: NULL,
  * or *busy becomes true, without a diagnostic, where another thread launches, updates or closes the graph, and nothing is

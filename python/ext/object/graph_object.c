@@ -221,6 +221,17 @@ static PyObject *graph_launch(ExtGraph *self, PyObject *const *args, Py_ssize_t 
     return ok ? Py_NewRef(Py_None) : ext_raise(&diag);
 }
 
+/* Other threads run while this one waits for their launches, updates or the end. */
+static bool begin_replacing(ExtGraph *self, size_t node, Diag *diag)
+{
+    bool busy = false, ok = rt_graph_begin_replacing(self->graph, node, NULL, &busy, diag);
+    if (!busy)
+        return ok;
+    bool (*interrupted)(void) = ext_interrupt();
+    Py_BEGIN_ALLOW_THREADS ok = rt_graph_begin_replacing(self->graph, node, interrupted, NULL, diag);
+    Py_END_ALLOW_THREADS return ok;
+}
+
 static PyObject *graph_replace(ExtGraph *self, PyObject *args)
 {
     Py_ssize_t node;
@@ -229,7 +240,7 @@ static PyObject *graph_replace(ExtGraph *self, PyObject *args)
     if (!is_open(self) ||
         !PyArg_ParseTuple(args, "nO!O!:replace", &node, self->state->launcher_type, &launcher, &PyTuple_Type, &given))
         return NULL;
-    if (!rt_graph_begin_replacing(self->graph, (size_t)node, &diag))
+    if (!begin_replacing(self, (size_t)node, &diag))
         return ext_raise(&diag);
     self->replaced = node;
     PyObject *result = PyObject_Call(launcher, given, NULL);

@@ -300,7 +300,7 @@ assert set(failures) <= {"the graph has been closed"}
 """, CUJIT_DEVICE="cpu")
 
 
-@pytest.mark.parametrize("use", ["g.launch()"])
+@pytest.mark.parametrize("use", ["g.launch()", "g.update(n=2)"])
 def test_threads_run_while_one_waits_for_the_graph_to_be_closed(fake_driver, run_python, use):
     run_python(f"""
 import os, threading, time, warnings
@@ -330,6 +330,34 @@ with ticking(at_least=0.3):
 closing.join()
 os.environ["FAKE_DRIVER_WAIT"] = "0"
 """, CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda")
+
+
+def test_two_threads_update_a_graph_at_once(arrays):
+    """One of them is held up in the middle."""
+    x, _ = arrays
+
+    @cuda.jit
+    def first(x, p):
+        x[0] = p
+
+    @cuda.jit
+    def second(x, q):
+        x[1] = q
+
+    with cuda.graph() as g:
+        first[1, 1](x, 1.0)
+        second[1, 1](x, 2.0)
+    inside, go_on = threading.Event(), threading.Event()
+    launcher = g.launches[0][0]
+    launcher.pre_launch_callbacks.append(lambda *_: inside.set() or go_on.wait(0.2))
+    threads = [threading.Thread(target=lambda: g.update(p=5.0)), threading.Thread(target=lambda: g.update(q=7.0))]
+    threads[0].start()
+    inside.wait()
+    threads[1].start()
+    for thread in threads:
+        thread.join()
+    g.launch()
+    assert x.copy_to_host()[:2].tolist() == [5, 7] and len(g) == 2
 
 
 def test_an_exception_of_a_kernel_is_raised_and_the_graph_is_still_good(arrays):

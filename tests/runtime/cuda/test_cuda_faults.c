@@ -221,8 +221,10 @@ static void use_graph(RtDevice *device, RtStream *stream, Outcome *outcome)
              rt_graph_end_body(graph, &diag));
         if (STEP(rt_graph_end(graph, &diag))) {
             STEP(rt_graph_launch(graph, stream, NULL, NULL, &diag));
-            STEP(rt_graph_begin_replacing(graph, 18, &diag) && rt_launch(kernel, &launch, &diag));
-            rt_graph_end_replacing(graph);
+            bool replaces = rt_graph_begin_replacing(graph, 18, NULL, NULL, &diag);
+            STEP(replaces && rt_launch(kernel, &launch, &diag));
+            if (replaces)
+                rt_graph_end_replacing(graph);
         }
     }
     rt_graph_destroy(graph);

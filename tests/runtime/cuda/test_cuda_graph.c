@@ -129,7 +129,8 @@ static void what_is_refused(void)
     CHECK_FAILS(rt_copy_between(second, 1, bench.device, bench.memory, 8, NULL, &bench.diag), &bench.diag, DIAG_CAPTURE,
                 "a copy between devices");
     CHECK_FAILS(rt_graph_begin(another, &bench.diag), &bench.diag, DIAG_CAPTURE, "another capture");
-    CHECK_FAILS(rt_graph_begin_replacing(bench.graph, 0, &bench.diag), &bench.diag, DIAG_CAPTURE, "update()");
+    CHECK_FAILS(rt_graph_begin_replacing(bench.graph, 0, NULL, NULL, &bench.diag), &bench.diag, DIAG_CAPTURE,
+                "update()");
     CHECK_FAILS(rt_graph_end_body(bench.graph, &bench.diag), &bench.diag, DIAG_GRAPH, "no body is open");
     for (int i = 0; i < 7; i++)
         CHECK_OK(rt_graph_begin_body(bench.graph, false, bench.memory, 1, NULL, &bench.diag), &bench.diag);
@@ -137,7 +138,8 @@ static void what_is_refused(void)
                 "nested too deeply");
     CHECK_FAILS(rt_graph_end(bench.graph, &bench.diag), &bench.diag, DIAG_GRAPH, "a body is still open");
     CHECK_FAILS(rt_graph_launch(bench.graph, NULL, NULL, NULL, &bench.diag), &bench.diag, DIAG_GRAPH, "to its end");
-    CHECK_FAILS(rt_graph_begin_replacing(bench.graph, 0, &bench.diag), &bench.diag, DIAG_GRAPH, "no such launch");
+    CHECK_FAILS(rt_graph_begin_replacing(bench.graph, 0, NULL, NULL, &bench.diag), &bench.diag, DIAG_GRAPH,
+                "no such launch");
     rt_graph_destroy(another);
     end_with(&bench, 2);
 }
@@ -148,7 +150,7 @@ static void launches_that_are_replaced(void)
     begin(&bench);
     CHECK(launch(&bench, -1));
     CHECK_OK(rt_graph_end(bench.graph, &bench.diag), &bench.diag);
-    CHECK_OK(rt_graph_begin_replacing(bench.graph, 0, &bench.diag), &bench.diag);
+    CHECK_OK(rt_graph_begin_replacing(bench.graph, 0, NULL, NULL, &bench.diag), &bench.diag);
     CHECK(launch(&bench, -1));
     CHECK_FAILS(rt_fill(bench.device, bench.memory, 0, 8, NULL, &bench.diag), &bench.diag, DIAG_CAPTURE,
                 "anything but the launch");
