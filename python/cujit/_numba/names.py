@@ -11,6 +11,9 @@ COMPILERS = frozenset({
     "set_num_threads", "stencil", "threading_layer", "typed",
 })
 
+# Attributes of numba.cuda that are modules below it.
+MODULES = {"driver": "cudadrv.driver", "nvvm": "cudadrv.nvvm"}
+
 # What numba.cuda has and cujit.cuda has not, and why.
 ABSENT = {
     "autojit": "cuda.jit does what it did",
@@ -33,5 +36,15 @@ def missing_from_cuda(name: str) -> Any:
     # A snapshot asks for each attribute that a kernel names of anything: importlib.util's takes ten times as long.
     if not name.startswith("__") and PathFinder.find_spec(f"cujit.cuda.{name}", sys.modules["cujit.cuda"].__path__):
         return importlib.import_module(f"cujit.cuda.{name}")
+    if name in MODULES:
+        return importlib.import_module(f"cujit.cuda.{MODULES[name]}")
     reason = f": {ABSENT[name]}" if name in ABSENT else ""
     raise AttributeError(f"module 'cujit.cuda' has no attribute '{name}'{reason}")
+
+
+def missing_from_driver_module(module: str, name: str) -> Any:
+    """`cujit.cuda.module.name`, where numba.cuda has the module of that name below cudadrv in both places."""
+    found = importlib.import_module(f"cujit.cuda.cudadrv.{module}")
+    if name not in found.__all__:
+        raise AttributeError(f"module 'cujit.cuda.{module}' has no attribute '{name}'")
+    return getattr(found, name)

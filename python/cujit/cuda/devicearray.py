@@ -738,3 +738,10 @@ def from_cuda_array_interface(desc: dict[str, Any], owner: Any = None, sync: boo
     return array
 
 
+if not TYPE_CHECKING:
+    def __getattr__(name):
+        if name.startswith("__"):   # the import system asks for __path__
+            raise AttributeError(name)
+        from cujit._numba.names import missing_from_driver_module
+
+        return missing_from_driver_module("devicearray", name)

@@ -619,3 +619,12 @@ def profiling() -> Iterator[None]:
         yield
     finally:
         profile_stop()
+
+
+if not TYPE_CHECKING:
+    def __getattr__(name):
+        if name.startswith("__"):   # the import system asks for __path__
+            raise AttributeError(name)
+        from cujit._numba.names import missing_from_driver_module
+
+        return missing_from_driver_module("devices", name)

@@ -273,6 +273,12 @@ STATEMENTS = [
     "from numba.cuda.random import init_xoroshiro128p_states_cpu", "from numba.cuda.cache_hints import ldca, stwt",
     "from numba.cuda.fp16 import __hadd_sat, __half, __half2int_rz, atomicAdd",
     "from numba.cuda.core.errors import NumbaTypeError, NumbaValueError; assert issubclass(NumbaTypeError, TypeError)",
+    "from numba import cuda; assert cuda.devices.get_context().device is cuda.get_current_device()",
+    "from numba import cuda; assert cuda.devicearray.is_cuda_ndarray(cuda.device_array(3))",
+    "from numba import cuda; cuda.devicearray.IpcArrayHandle, cuda.devicearray.ManagedNDArray",
+    "from numba import cuda; assert cuda.driver.get_version() == cuda.driver.driver.get_version(); cuda.devices.reset",
+    "from numba import cuda; assert issubclass(cuda.driver.CudaAPIError, Exception) and cuda.nvvm.is_available()",
+    "from numba.cuda.cudadrv.drvapi import cu_context, cu_device, cu_device_ptr, cu_event, cu_stream; cu_stream(0)",
 ]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 from typing import Any
 
 from cujit.cuda._array.hostarray import ManagedNDArray, MappedNDArray
+from cujit.cuda._memory.ipc import IpcArrayHandle
 from cujit.cuda.devicearray import DeviceNDArray, auto_device, device_array_like, is_cuda_array
 
-__all__ = ["DeviceNDArray", "DeviceNDArrayBase", "ManagedNDArray", "MappedNDArray", "auto_device", "from_array_like",
-           "is_contiguous", "is_cuda_array", "is_cuda_ndarray", "require_cuda_ndarray", "verify_cuda_ndarray_interface"]
+__all__ = ["DeviceNDArray", "DeviceNDArrayBase", "IpcArrayHandle", "ManagedNDArray", "MappedNDArray", "auto_device",
+           "from_array_like", "is_contiguous", "is_cuda_array", "is_cuda_ndarray", "require_cuda_ndarray",
+           "verify_cuda_ndarray_interface"]
 
 DeviceNDArrayBase = DeviceNDArray
 

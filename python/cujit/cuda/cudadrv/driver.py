@@ -32,6 +32,7 @@ from cujit.cuda._memory.memory_managers import (
     HostOnlyCUDAMemoryManager,
     set_memory_manager,
 )
+from cujit.cuda.cudadrv import drvapi
 from cujit.cuda.devices import (
     Context,
     Device,
@@ -49,9 +50,10 @@ __all__ = [
     "AutoFreePointer", "BaseCUDAMemoryManager", "Context", "CudaAPIError", "Device", "Driver", "Event",
     "GetIpcHandleMixin", "HostOnlyCUDAMemoryManager", "IpcHandle", "Linker", "LinkerError", "ManagedMemory",
     "MappedMemory", "MemoryInfo", "MemoryPointer", "PinnedMemory", "Stream", "device_extents", "device_memory_size",
-    "device_memset", "device_pointer", "device_to_device", "device_to_host", "driver", "event_elapsed_time",
-    "host_memory_extents", "host_memory_size", "host_pointer", "host_to_device", "is_device_memory", "profile_start",
-    "profile_stop", "profiling", "require_device_memory", "set_memory_manager",
+    "device_memset", "device_pointer", "device_to_device", "device_to_host", "driver", "drvapi",
+    "event_elapsed_time", "get_version", "host_memory_extents", "host_memory_size", "host_pointer",
+    "host_to_device", "is_device_memory", "profile_start", "profile_stop", "profiling", "require_device_memory",
+    "set_memory_manager",
 ]
 
 # Names of numba's, and what does their work here.
@@ -59,7 +61,7 @@ _INSTEAD = {
     **dict.fromkeys(("Module", "CudaPythonModule", "load_module_image"), "cuda.RawModule loads PTX, cubins and CUDA C"),
     **dict.fromkeys(("Function", "CudaPythonFunction", "launch_kernel"), "cuda.RawKernel, and get_function of a "
                     "cuda.RawModule, are launched as kernels are"),
-    **dict.fromkeys(("binding", "drvapi"), "the driver is called in C"),
+    "binding": "the driver is called in C",
 }
 
 
@@ -90,3 +92,8 @@ class Driver:
 
 
 driver = Driver()
+
+
+def get_version() -> tuple[int, int]:
+    """driver.get_version()."""
+    return driver.get_version()
