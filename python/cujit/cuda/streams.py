@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from cujit import _core
@@ -21,6 +22,20 @@ class Stream(_core.Stream):
     Made by cuda.stream() and its siblings. int(stream) is the CUstream handle; 0, 1 and 2 are the default streams.
     `with stream:` makes it the stream of launches, copies, ufuncs and events of this thread that name none.
     """
+
+    def __new__(cls, context: Any = None, handle: Any = None, finalizer: Callable[[], object] | None = None,
+                external: bool = False) -> Stream:
+        """Stream(context, handle, finalizer) is numba's, of a CUstream made elsewhere, as external_stream(handle) is.
+
+        The context is not looked at; finalizer() is called once nothing refers to the stream.
+        """
+        if context is None or type(context) is int:   # no isinstance: a weak proxy is a context, too
+            return super().__new__(cls) if context is None else super().__new__(cls, context)
+        made = super().__new__(cls, getattr(handle, "value", handle) or 0)
+        made.external = made.handle > 2   # below that: the default streams
+        if finalizer is not None:
+            weakref.finalize(made, finalizer)
+        return made
 
     external = False     # whether it was made elsewhere
     owner: Any = None    # what keeps a stream of another library alive

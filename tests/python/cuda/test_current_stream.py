@@ -1,5 +1,8 @@
 """`with stream:`, and what else can be given as a stream. The order of work itself is tested on a GPU, in tests/gpu."""
+import ctypes
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -127,3 +130,17 @@ def test_an_address_without_a_stream(address):
         with pytest.raises(ValueError, match="no stream at 0x"):
             use()
     assert x.copy_to_host().tolist() == [0, 1, 2]
+
+
+def test_numbas_constructor():
+    """What programs from before external_stream write."""
+    driver, ended = cuda.driver, []
+    for handle in driver.drvapi.cu_stream(0), ctypes.c_void_p(2), 1, None:
+        stream = driver.Stream(weakref.proxy(cuda.current_context()), handle, None)
+        assert int(stream) == (getattr(handle, "value", handle) or 0) and not stream.external
+        stream.synchronize()
+    stream = driver.Stream(cuda.current_context(), handle=ctypes.c_void_p(2), finalizer=lambda: ended.append(1))
+    assert isinstance(stream, driver.Stream) and not ended
+    del stream
+    gc.collect()
+    assert ended
