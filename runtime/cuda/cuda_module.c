@@ -86,11 +86,18 @@ static bool deepen_stack(CudaKernel *kernel, const KernelImage *image, Diag *dia
  * by then. */
 static bool loads_libraries(void)
 {
+    enum { UNKNOWN, LIBRARIES, MODULES };
+    static _Atomic int kept; /* the driver has read its variables when it started */
     CUmoduleLoadingMode mode;
+    if (atomic_load(&kept) != UNKNOWN)
+        return atomic_load(&kept) == LIBRARIES;
     const char *data = getenv("CUDA_MODULE_DATA_LOADING"); /* the mode does not tell of it */
-    return !(data && strcmp(data, "EAGER") == 0) && driver_has(DRIVER_cuLibraryLoadData) &&
-           driver_has(DRIVER_cuModuleGetLoadingMode) && driver.cuModuleGetLoadingMode(&mode) == CUDA_SUCCESS &&
-           mode == CU_MODULE_LAZY_LOADING;
+    bool is_eager = (data && strcmp(data, "EAGER") == 0) || !driver_has(DRIVER_cuLibraryLoadData) ||
+                    !driver_has(DRIVER_cuModuleGetLoadingMode);
+    if (!is_eager && driver.cuModuleGetLoadingMode(&mode) != CUDA_SUCCESS)
+        return false;
+    atomic_store(&kept, is_eager || mode != CU_MODULE_LAZY_LOADING ? MODULES : LIBRARIES);
+    return atomic_load(&kept) == LIBRARIES;
 }
 
 static CUresult load_library(CudaCode *loaded, const void *code, JitOptions *jit)

@@ -389,6 +389,9 @@ static void modules(void)
     CHECK_OK(rt_kernel_resident_blocks(kernel, 128, (size_t)1 << 30, &blocks, &diag) && blocks == 0, &diag);
     rt_kernel_unload(kernel);
     rt_kernel_unload(NULL);
+    CHECK_OK((kernel = rt_kernel_load(device, &good, &diag)) != NULL, &diag);
+    CHECK(fake()->calls("cuLibraryLoadData") == 2 && fake()->calls("cuModuleGetLoadingMode") == 1);
+    rt_kernel_unload(kernel);
     carveouts(device);
     stacks(device);
     CHECK_FAILS(rt_kernel_load(device, &bad, &diag), &diag, DIAG_DRIVER_LINK,
