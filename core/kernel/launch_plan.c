@@ -376,6 +376,7 @@ static inline bool evaluate_words(const RangeNode *node, const Words *ranges, Wo
 bool launch_plan_holds_in_words(const LaunchPlan *plan, const LaunchFacts *facts)
 {
     Words ranges[LAUNCH_MOST_NODES];
+    assert(plan->node_count <= LAUNCH_MOST_NODES);
     for (uint32_t i = 0; i < plan->node_count; i++)
         if (!evaluate_words(&plan->nodes[i], ranges, &ranges[i], facts))
             return false;
@@ -406,10 +407,12 @@ static bool test_holds(const RangeTest *test, const Range *ranges)
 }
 
 /* Its ranges take 16 KiB of the stack, which a launch that words tell of does not go down. */
-static __attribute__((noinline)) bool all_hold(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed)
+__attribute__((noinline)) bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed)
 {
     Range ranges[LAUNCH_MOST_NODES];
     bool holds = true;
+    assert(plan->node_count <= LAUNCH_MOST_NODES && plan->test_count <= LAUNCH_MOST_TESTS);
+    *failed = (LaunchTests){.words = {0}};
     for (uint32_t i = 0; i < plan->node_count; i++)
         ranges[i] = evaluate(&plan->nodes[i], ranges, facts, NULL);
     for (uint32_t i = 0; i < plan->test_count; i++) {
@@ -419,13 +422,6 @@ static __attribute__((noinline)) bool all_hold(const LaunchPlan *plan, const Lau
         holds = false;
     }
     return holds;
-}
-
-bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed)
-{
-    assert(plan->node_count <= LAUNCH_MOST_NODES && plan->test_count <= LAUNCH_MOST_TESTS);
-    *failed = (LaunchTests){.words = {0}};
-    return (facts && launch_plan_holds_in_words(plan, facts)) || all_hold(plan, facts, failed);
 }
 
 void launch_ranges(const RangeNode *nodes, uint32_t count, const RangeLimits *limits, LaunchRange *ranges)

@@ -110,7 +110,7 @@ typedef struct LaunchFacts {
 
 /* Whether all tests hold; *failed: those that do not. facts NULL: of any launch. */
 bool launch_plan_holds(const LaunchPlan *plan, const LaunchFacts *facts, LaunchTests *failed);
-/* What that asks first, of a launch, since it takes the least time: false as well where words of 64 bits do not tell. */
+/* The same of a launch in the least time: what each of them asks first. False as well where words of 64 bits do not tell. */
 bool launch_plan_holds_in_words(const LaunchPlan *plan, const LaunchFacts *facts);
 
 /* From least to most; none where least is larger. */

@@ -66,7 +66,8 @@ const JitSpecialization *jit_variant(const JitSpecialization *specialization, co
 {
     LaunchFacts facts = {launch->grid, launch->block, launch->dynamic_shared, launch->parameters};
     LaunchTests failed;
-    if (launch_plan_holds(&specialization->plan, &facts, &failed))
+    if (launch_plan_holds_in_words(&specialization->plan, &facts) ||
+        launch_plan_holds(&specialization->plan, &facts, &failed))
         return specialization;
     const JitSpecialization *found = find(specialization, &failed);
     if (found)

@@ -27,7 +27,9 @@ static bool passes(const IrModule *module, Parameters parameters, uint32_t x_blo
     const uint32_t grid[3] = {x_blocks, y_blocks, 1}, block[3] = {1, 1, 1};
     LaunchFacts facts = {grid, block, 0, &parameters};
     CHECK(plan_limits(module, parameters_with_wide_access(module), &plan, &numbers, module->arena));
-    return launch_plan_holds(&plan, &facts, &failed);
+    bool holds = launch_plan_holds(&plan, &facts, &failed);
+    CHECK(holds || !launch_plan_holds_in_words(&plan, &facts));
+    return holds;
 }
 
 static const char copy_ir[] = "kernel copy(x: f32[1 C], y: f64[2 F], z: u8[1 C])\n"
