@@ -102,10 +102,8 @@ def array(a: Any, dtype: DTypeLike | None = None) -> DeviceNDArray:
 
     Parameters
     ----------
-    a : array_like, or an array of any library in a device's memory
-        Whose elements are wanted.
-    dtype : dtype_like, optional
-        Of the elements; theirs unless it is given.
+    a, dtype
+        As those of `asarray`.
 
     Returns
     -------
@@ -154,14 +152,12 @@ def full(shape: Shape, fill_value: Any, dtype: DTypeLike | None = None, order: s
 
     Parameters
     ----------
-    shape : int or tuple of int
-        Elements along each axis.
+    shape, order
+        As those of `empty`.
     fill_value : number
         Of all elements.
     dtype : dtype_like, optional
         Of the elements; the value's unless it is given.
-    order : {"C", "F"}
-        How they lie in memory.
 
     Returns
     -------
@@ -181,12 +177,8 @@ def zeros(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> Devi
 
     Parameters
     ----------
-    shape : int or tuple of int
-        Elements along each axis.
-    dtype : dtype_like
-        Of the elements.
-    order : {"C", "F"}
-        How they lie in memory.
+    shape, dtype, order
+        As those of `empty`.
 
     Returns
     -------
@@ -206,12 +198,8 @@ def ones(shape: Shape, dtype: DTypeLike = np.float64, order: str = "C") -> Devic
 
     Parameters
     ----------
-    shape : int or tuple of int
-        Elements along each axis.
-    dtype : dtype_like
-        Of the elements.
-    order : {"C", "F"}
-        How they lie in memory.
+    shape, dtype, order
+        As those of `empty`.
 
     Returns
     -------

@@ -83,6 +83,16 @@ def test_docstrings_have_numpys_sections(name, member):
     assert [each for each in parameters if each not in described] == []
 
 
+def test_array_functions_say_of_each_parameter_once_what_it_is():
+    """Functions with the same parameters name the one that does."""
+    said = []
+    for function in vars(array_functions).values():
+        if inspect.isfunction(function) and function.__module__ == array_functions.__name__ and function.__doc__:
+            lines = sections(function.__doc__).get("Parameters", [])
+            said += [pair for pair in zip(lines, lines[1:], strict=False) if " : " in pair[0]]
+    assert len(said) > 5 and len(set(said)) == len(said)
+
+
 def test_examples_are_true(run_python):
     assert int(run_python(EXAMPLES, CUJIT_DEVICE="cpu", CUJIT_LOW_OCCUPANCY_WARNINGS="0",
                           CUJIT_WARN_ON_IMPLICIT_COPY="0")) > 70
