@@ -7,6 +7,7 @@
 #include "codegen/debug_lines.h"
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
+#include "codegen/host/regions/row_parts.h"
 #include "codegen/host/target_host.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/exception_emit.h"
@@ -103,7 +104,7 @@ void emit_ir_value(Emitter *emitter, const IrValue *value)
         ARENA_ARRAY(emitter->arena, LLVMValueRef, part_count(value->type) + 1);
     assert(value->id < emitter->function->value_count && op_emitters[value->op]);
     set_debug_position(emitter, &value->pos);
-    if (!diag_failed(emitter->diag))
+    if (!diag_failed(emitter->diag) && !(emitter->host && emit_in_row_part(emitter, value, out)))
         op_emitters[value->op](emitter, value, out);
     note_tuple(emitter, value);
 }

@@ -7,6 +7,7 @@
 typedef struct BlockFrame BlockFrame; /* regions/thread_loop.c */
 typedef struct ObservedModule ObservedModule; /* observe.h */
 typedef struct IndependentLoop IndependentLoop; /* likewise */
+typedef struct RowParts RowParts; /* regions/row_parts.h */
 
 struct HostEmitter {
     uint32_t context_size; /* bytes that a block keeps for each thread */
@@ -14,6 +15,7 @@ struct HostEmitter {
     uint32_t call_count; /* calls so far at which lanes meet */
     IndependentLoop *independent_loops; /* over threads, to be marked */
     ObservedModule *observed; /* what it counts for the host */
+    RowParts **row_parts; /* of this function, by IrValue.id; NULL: its rows are whole so far */
     BlockFrame *frame; /* of the function being emitted, when it runs all threads of a block; else NULL */
 };
 

@@ -12,11 +12,15 @@
  *                                           for side in 0, 1:
  *                                               thread_loop: if t is left over at this side: body
  *
+ * Kernels without barriers have no such loop of their own; they get one for that, and where it will be cut into parts
+ * (row_parts.c).
+ *
  * A condition takes part that compares a place in the grid, or one a few elements away from it, with a small number or with
  * an extent: what it keeps out is a few threads at the grid's ends then. Threads of a loop do not depend on each other, so
  * that nobody sees their order. */
 #include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/regions.h"
+#include "codegen/host/regions/row_parts.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
@@ -716,7 +720,7 @@ void split_row_borders(IrModule *module)
     uint32_t count = 0;
     if (!module->first->is_kernel || module->first->by_warps)
         return;
-    if (!has_thread_loops(module->first) && has_borders(module->first))
+    if (!has_thread_loops(module->first) && (has_borders(module->first) || has_row_parts(module->first)))
         form_for_borders(module);
     IrFunc *kernel = module->first;
     for (IrBlock *block = kernel->first; block && count < MOST_SPLIT; block = block->next)

@@ -126,7 +126,7 @@ bool is_condition_of_check(const IrValue *value);
 /* The piece behind the last marked test at the kernel's beginning; NO_PIECE: there is none. */
 uint32_t piece_behind_bounds(const Regions *regions);
 /* form_regions.c: makes a loop over the threads of a kernel whose threads do not meet, for those at an array's borders to get
- * one of their own. */
+ * one of their own, or to be cut (row_parts.c). */
 void form_for_borders(IrModule *module);
 /* tested_regions.c: marks regions that can be one loop that asks whether a check fails, and one without checks. unrolled: by
  * IrBlock.id, headers of loops to write out inside of a region. */

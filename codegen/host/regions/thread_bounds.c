@@ -156,6 +156,51 @@ int slope_in_thread(const IrBlock *region, const IrValue *value)
 
 int slope_along(uint32_t axis, const IrValue *value) { return slope_below(NULL, value, axis, 0); }
 
+static int slope_of_low_bits(const bool *is_inside, const IrValue *value, int depth);
+
+/* Whether the integer grows by 1 without wrapping. */
+static bool grows_exactly(const bool *is_inside, const IrValue *value, int depth)
+{
+    if (slope_in_thread(NULL, value) == 1)
+        return true;
+    if (value->op != IR_ADD || value->hint != IR_EXACT || depth > DEEPEST)
+        return false;
+    for (uint32_t i = 0; i < 2; i++)
+        if (slope_of_low_bits(is_inside, value->operands[1 - i], depth + 1) == 0)
+            return grows_exactly(is_inside, value->operands[i], depth + 1);
+    return false;
+}
+
+static int slope_of_low_bits(const bool *is_inside, const IrValue *value, int depth)
+{
+    if (!is_inside[value->block->id])
+        return 0;
+    if (depth > DEEPEST || !can_repeat(value))
+        return NOT_LINEAR;
+    if (value->op == IR_INTRINSIC)
+        return slope_of_register(value, value->block->function->row_axis);
+    int slopes[2] = {0}, sum = 0;
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        int slope = slope_of_low_bits(is_inside, value->operands[i], depth + 1);
+        if (slope == NOT_LINEAR)
+            return NOT_LINEAR;
+        slopes[i & 1] = slope;
+        sum += slope;
+    }
+    if (sum == 0)
+        return 0;
+    if (sum > 1 || !type_is_integer(value->type))
+        return NOT_LINEAR;
+    bool is_sum = value->op == IR_ADD && value->hint != IR_SATURATES;
+    bool is_difference = value->op == IR_SUB && slopes[1] == 0;
+    bool keeps_bits = value->op == IR_CONVERT && type_is_integer(value->operands[0]->type) &&
+                      (value->type->size <= value->operands[0]->type->size ||
+                       grows_exactly(is_inside, value->operands[0], depth + 1));
+    return is_sum || is_difference || keeps_bits ? 1 : NOT_LINEAR;
+}
+
+int slope_of_bits(const bool *is_inside, const IrValue *value) { return slope_of_low_bits(is_inside, value, 0); }
+
 static bool is_number(const IrValue *value, int64_t number)
 {
     return value->op == IR_CONST && value->integer == number;

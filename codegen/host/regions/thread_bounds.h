@@ -9,6 +9,9 @@
 int slope_in_thread(const IrBlock *region, const IrValue *value);
 /* Likewise along another axis, where there is no region. */
 int slope_along(uint32_t axis, const IrValue *value);
+/* By how much the integer grows, 0 or 1, from each thread of a row to the next in the bits that it has, which may wrap; -1:
+ * neither, or not known. is_inside: by IrBlock.id, the body of the loop over threads; what is made elsewhere all have alike. */
+int slope_of_bits(const bool *is_inside, const IrValue *value);
 /* An integer as the first thread along the axis has it, of a warp where the kernel is run by warps: appended to the block, but
  * for what all have alike. */
 IrValue *of_first_thread(IrBlock *block, IrValue *value, uint32_t axis);

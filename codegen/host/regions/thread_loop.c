@@ -11,6 +11,7 @@
 #include "codegen/host/host_loop.h"
 #include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/row_bounds.h"
+#include "codegen/host/regions/row_parts.h"
 #include "codegen/host/regions/warp_exchange.h"
 #include "codegen/host/regions/warp_slots.h"
 #include "codegen/ir_to_llvm.h"
@@ -42,8 +43,10 @@ struct BlockFrame {
 void emit_block_function(Emitter *emitter, const EmittedFunction *function)
 {
     emitter->host->frame = ARENA_NEW(emitter->arena, BlockFrame);
+    emitter->host->row_parts = NULL;
     emit_function_body(emitter, function);
     emitter->host->frame = NULL;
+    emitter->host->row_parts = NULL;
 }
 
 static void read_block(Emitter *emitter, BlockFrame *frame)
@@ -469,6 +472,19 @@ static void emit_flat_loop(Emitter *emitter, const IrValue *value, BlockFrame *f
     leave_loop(emitter, value, frame, latch);
 }
 
+/* A loop over parts of the row: returns it, with the first thread of a part and how many it has. */
+static HostLoop open_row_parts(Emitter *emitter, BlockFrame *frame, RowParts *parts, LLVMValueRef *index,
+                               LLVMValueRef first, LLVMValueRef end, LLVMValueRef *count)
+{
+    HostLoop loop = host_loop_open(emitter, first, end);
+    index[host_loop_axes[emitter->function->row_axis][0]] = loop.index;
+    emit_thread_index(emitter, frame, index);
+    LLVMValueRef both[2] = {emit_row_part(emitter, parts)};
+    both[1] = LLVMBuildNUWSub(emitter->builder, end, loop.index, "");
+    *count = call_llvm(emitter, "llvm.umin", emitter->i32, 2, both);
+    return loop;
+}
+
 /* The body comes back to the loop's block, which then stands for the end of an iteration: the block before the loop is
  * emitted already, and nothing else leads there. The body's own blocks are emitted next. */
 static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *frame)
@@ -485,12 +501,24 @@ static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *f
     LLVMBasicBlockRef row_done = new_block(emitter);
     if (count_thread_bounds(value->targets[1]))
         emit_bounds(emitter, frame, value->targets[1], index, row_done, &first, &end);
+    RowParts *parts = frame->slots ? NULL : find_row_parts(emitter, value);
+    HostLoop part;
+    LLVMValueRef count = NULL;
+    if (parts) {
+        part = open_row_parts(emitter, frame, parts, index, first, end, &count);
+        first = part.index;
+        end = LLVMBuildNUWAdd(emitter->builder, first, count, "");
+    }
     loops[0] = host_loop_open(emitter, first, end);
     index[axes[0]] = loops[0].index;
     emit_thread_index(emitter, frame, index);
+    if (parts)
+        enter_row_part(emitter, parts, LLVMBuildNUWSub(emitter->builder, loops[0].index, first, ""));
     LLVMBasicBlockRef latch = emit_way_to_body(emitter, value);
     LLVMValueRef branch = host_loop_close(emitter, &loops[0]);
     keep_warp_loop(emitter, branch);
+    if (parts)
+        host_loop_keep_rolled(emitter, host_loop_close_by(emitter, &part, count));
     LLVMBuildBr(emitter->builder, row_done);
     LLVMPositionBuilderAtEnd(emitter->builder, row_done);
     keep_independent(emitter, value, &loops[0], latch, branch);

@@ -1,0 +1,214 @@
+/* Tiles are often filled by the number of the thread in its block,
+ *
+ *     item = cuda.threadIdx.y * 16 + cuda.threadIdx.x
+ *     tile[item // 36, item % 36] = x[row + item // 36, column + item % 36]
+ *
+ * of which a vector of threads would gather, though neighbours in it touch neighbouring elements but where a row of the tile
+ * ends. So the loop over a row's threads becomes one over parts of it, in each of which all such quotients are alike:
+ *
+ *     for each row:  for (at = 0; at < threads; at += count):
+ *                        quotient, rest = divmod(item of the thread `at`, 36)
+ *                        count = min(threads - at, 36 - rest)
+ *                        for (thread = at; thread < at + count; thread++):  item // 36 is quotient,
+ *                                                                           item % 36 is rest + (thread - at)
+ *
+ * That is done where quotients and remainders by numbers of some size are in indices of accesses. Shifts and masks are such,
+ * too. The dividend grows by 1 from thread to thread in the bits that it has, and a part ends before these wrap. */
+#include "codegen/host/regions/row_parts.h"
+
+#include "codegen/emit_tools.h"
+#include "codegen/host/host_emitter.h"
+#include "codegen/host/regions/loop_body.h"
+#include "codegen/host/regions/thread_bounds.h"
+#include "codegen/ir_to_llvm.h"
+#include "codegen/op/value/parts.h"
+
+enum {
+    LEAST_DIVISOR = 16, /* parts of fewer threads are no vectors */
+    MOST_THREADS = 1 << 20, /* of a part */
+    MOST_QUOTIENTS = 32,
+};
+
+typedef struct Quotient {
+    const IrValue *value, *dividend;
+    int64_t divisor;
+    bool is_rest;
+    LLVMValueRef first; /* in the part's first thread */
+} Quotient;
+
+struct RowParts {
+    LoopBody body;
+    Quotient quotients[MOST_QUOTIENTS];
+    uint32_t count;
+    bool *is_made; /* by IrValue.id: for the part's first thread */
+    LLVMValueRef behind;
+};
+
+/* --- which values ------------------------------------------------------------------------------------------------------- */
+
+static bool is_divisor(int64_t number, const Type *type)
+{
+    return number >= LEAST_DIVISOR && number <= INT64_MAX >> (64 - type_bits(type)) >> 1;
+}
+
+static bool is_mask(int64_t number) { return number > 0 && !(number & (number + 1)); }
+
+/* What the value is of which dividend, as far as its operation tells. */
+static bool read_quotient(const IrValue *value, Quotient *out)
+{
+    if (value->operand_count != 2 || !type_is_integer(value->type) || value->type->size < 4 ||
+        value->operands[1]->op != IR_CONST)
+        return false;
+    int64_t number = value->operands[1]->integer;
+    *out = (Quotient){.value = value, .dividend = value->operands[0]};
+    switch (value->op) {
+    case IR_FLOORDIV:
+    case IR_MOD: out->divisor = number; break;
+    case IR_SHR: out->divisor = number > 0 && number < 62 ? (int64_t)1 << number : 0; break;
+    case IR_AND: out->divisor = is_mask(number) && number < INT64_MAX ? number + 1 : 0; break;
+    default: return false;
+    }
+    out->is_rest = value->op == IR_MOD || value->op == IR_AND;
+    return is_divisor(out->divisor, value->type);
+}
+
+static void find_quotients(RowParts *parts)
+{
+    Quotient found;
+    for (uint32_t i = 0; i < parts->body.count; i++)
+        for (const IrValue *value = parts->body.blocks[i]->first; value; value = value->next)
+            if (parts->count < MOST_QUOTIENTS && read_quotient(value, &found) &&
+                slope_of_bits(parts->body.is_inside, found.dividend) == 1)
+                parts->quotients[parts->count++] = found;
+}
+
+static bool has_marked(const bool *is_marked, const IrValue *value, uint32_t first)
+{
+    for (uint32_t i = first; i < value->operand_count; i++)
+        if (is_marked[value->operands[i]->id])
+            return true;
+    return false;
+}
+
+/* Whether one of the values is in the index of an access. */
+static bool are_in_indices(const RowParts *parts, Arena *arena)
+{
+    bool *is_marked = ARENA_ARRAY(arena, bool, parts->body.blocks[0]->function->value_count + 1);
+    for (uint32_t i = 0; i < parts->count; i++)
+        is_marked[parts->quotients[i].value->id] = true;
+    for (uint32_t i = 0; i < parts->body.count; i++)
+        for (const IrValue *value = parts->body.blocks[i]->first; value; value = value->next) {
+            if ((value->op == IR_LOAD && has_marked(is_marked, value, 1)) ||
+                (value->op == IR_STORE && has_marked(is_marked, value, 1)))
+                return true;
+            is_marked[value->id] |= type_is_integer(value->type) && ir_op_info[value->op].flags & IR_FLAG_PURE &&
+                                    has_marked(is_marked, value, 0);
+        }
+    return false;
+}
+
+static bool is_worth_it(RowParts *parts, Arena *arena)
+{
+    find_quotients(parts);
+    return parts->count && are_in_indices(parts, arena);
+}
+
+bool has_row_parts(IrFunc *kernel)
+{
+    Arena *arena = arena_create();
+    RowParts *parts = ARENA_NEW(arena, RowParts);
+    uint32_t count = kernel->block_count;
+    parts->body =
+        (LoopBody){.blocks = ARENA_ARRAY(arena, IrBlock *, count), .is_inside = ARENA_ARRAY(arena, bool, count)};
+    for (IrBlock *block = kernel->first; block; block = block->next) {
+        parts->body.blocks[parts->body.count++] = block;
+        parts->body.is_inside[block->id] = true;
+    }
+    bool has = is_worth_it(parts, arena);
+    arena_destroy(arena);
+    return has;
+}
+
+RowParts *find_row_parts(Emitter *emitter, const IrValue *thread_loop)
+{
+    RowParts *parts = ARENA_NEW(emitter->arena, RowParts);
+    parts->body = find_loop_body(thread_loop, emitter->arena);
+    if (!is_worth_it(parts, emitter->arena))
+        return NULL;
+    parts->is_made = ARENA_ARRAY(emitter->arena, bool, emitter->function->value_count + 1);
+    return parts;
+}
+
+/* --- code --------------------------------------------------------------------------------------------------------------- */
+
+static void make_for_first(Emitter *emitter, RowParts *parts, const IrValue *value)
+{
+    if (!parts->body.is_inside[value->block->id] || parts->is_made[value->id])
+        return;
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        make_for_first(emitter, parts, value->operands[i]);
+    emit_ir_value(emitter, value);
+    parts->is_made[value->id] = true;
+}
+
+static LLVMValueRef lesser(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
+{
+    return call_llvm(emitter, "llvm.umin", LLVMTypeOf(a), 2, (LLVMValueRef[]){a, b});
+}
+
+/* How many threads behind the first one have the same quotient. */
+static LLVMValueRef threads_behind(Emitter *emitter, RowParts *parts, Quotient *quotient)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    make_for_first(emitter, parts, quotient->value);
+    LLVMValueRef first = emitter->parts[quotient->value->id][0], dividend = emitter->parts[quotient->dividend->id][0];
+    LLVMTypeRef type = LLVMTypeOf(first);
+    LLVMValueRef divisor = LLVMConstInt(type, (uint64_t)quotient->divisor, false), rest = first;
+    bool is_signed = quotient->value->type->kind == TYPE_INT;
+    uint64_t largest = UINT64_MAX >> (64 - type_bits(quotient->value->type)) >> is_signed;
+    if (!quotient->is_rest) {
+        LLVMValueRef multiple = LLVMBuildMul(builder, first, divisor, "");
+        rest = LLVMBuildSub(builder, dividend, multiple, "");
+    }
+    quotient->first = first;
+    LLVMValueRef left = LLVMBuildSub(builder, LLVMConstInt(type, (uint64_t)quotient->divisor - 1, false), rest, "");
+    LLVMValueRef until_wrap = LLVMBuildSub(builder, LLVMConstInt(type, largest, false), dividend, "");
+    left = lesser(emitter, left, until_wrap);
+    left = lesser(emitter, left, LLVMConstInt(type, MOST_THREADS, false));
+    return LLVMBuildIntCast2(builder, left, emitter->i32, false, "");
+}
+
+LLVMValueRef emit_row_part(Emitter *emitter, RowParts *parts)
+{
+    LLVMValueRef behind = threads_behind(emitter, parts, &parts->quotients[0]);
+    for (uint32_t i = 1; i < parts->count; i++)
+        behind = lesser(emitter, behind, threads_behind(emitter, parts, &parts->quotients[i]));
+    return LLVMBuildNUWAdd(emitter->builder, behind, const_i32(emitter, 1), "");
+}
+
+void enter_row_part(Emitter *emitter, RowParts *parts, LLVMValueRef behind)
+{
+    struct HostEmitter *host = emitter->host;
+    parts->behind = behind;
+    if (!host->row_parts)
+        host->row_parts = ARENA_ARRAY(emitter->arena, RowParts *, emitter->function->value_count + 1);
+    for (uint32_t i = 0; i < parts->count; i++)
+        host->row_parts[parts->quotients[i].value->id] = parts;
+}
+
+bool emit_in_row_part(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    const RowParts *parts = emitter->host->row_parts ? emitter->host->row_parts[value->id] : NULL;
+    const Quotient *quotient = parts ? parts->quotients : NULL;
+    if (!parts)
+        return false;
+    while (quotient->value != value)
+        quotient++;
+    out[0] = quotient->first;
+    if (!quotient->is_rest)
+        return true;
+    LLVMValueRef behind = LLVMBuildZExt(emitter->builder, parts->behind, LLVMTypeOf(out[0]), "");
+    out[0] = LLVMBuildNUWAdd(emitter->builder, out[0], behind, "");
+    LLVMSetNSW(out[0], true);
+    return true;
+}

@@ -1,0 +1,201 @@
+"""Quotients and remainders of a thread's place by a number: loops over a row's threads are cut where a quotient changes.
+Neighbours then load and store neighbouring elements. Values are those of Python's own operators."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from cujit import cuda
+
+pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
+                                reason="about how the CPU device runs kernels")
+BLOCKS = [(16, 16), (256,), (37,), (1,), (5, 7, 3), (3, 64), (100, 2), (64, 1, 4)]
+ITEMS = ["t", "t + 5 * trip", "t - 40", "t - 40 + trip * 17", "cuda.threadIdx.x + 3", "7 + cuda.threadIdx.x - trip",
+         "np.int32(t) - np.int32(9)", "cuda.grid(1) + trip", "cuda.threadIdx.x + cuda.threadIdx.y * 36", "2 * t",
+         "np.uint32(cuda.threadIdx.x - 20)", "500 - t",
+         "np.int32(cuda.threadIdx.x + near)"]
+QUOTIENTS = [("item // 16", "item % 16"), ("item // 36", "item % 36"), ("item >> 5", "item & 31"),
+             ("item // 100", "item % 17"), ("item // 1000", "item % 64"),
+             ("item // 16 % 3", "item % 16 + 16 * (item // 16 % 2)")]
+
+
+def kernel_of(text):
+    scope = {"cuda": cuda, "np": np}
+    exec(text, scope)
+    return cuda.jit(scope["kernel"])
+
+
+def body_of(item, quotient, rest):
+    return (f"def kernel(x, out, near):\n"
+            f"    tile = cuda.shared.array((64, 128), np.int64)\n"
+            f"    t = cuda.threadIdx.x + cuda.blockDim.x * (cuda.threadIdx.y + cuda.blockDim.y * cuda.threadIdx.z)\n"
+            f"    for trip in range(near % 4 + 2):\n"
+            f"        item = {item}\n"
+            f"        tile[t % 64, t // 64] = x[{quotient} & 63, {rest}]\n"
+            f"        cuda.syncthreads()\n"
+            f"        if t % 3 != trip:\n"
+            f"            out[trip, t, 0] = tile[t % 64, t // 64]\n"
+            f"            out[trip, t, 1] = {quotient}\n"
+            f"            out[trip, t, 2] = {rest}\n"
+            f"            out[trip, t, 3] = x[{rest}, {quotient} & 63]\n"
+            f"        cuda.syncthreads()\n")
+
+
+def threads_of(block):
+    width, height, depth = (*block, 1, 1)[:3]
+    return [(x, y, z) for z in range(depth) for y in range(height) for x in range(width)]
+
+
+def values_of(item, quotient, rest, block, trip, near):
+    """(thread, quotient, rest) of each thread, by Python's numbers."""
+    class Thread:
+        class threadIdx:     # noqa: N801
+            x = y = 0
+
+        @staticmethod
+        def grid(ndim):
+            return Thread.threadIdx.x
+
+    for t, (Thread.threadIdx.x, Thread.threadIdx.y, _) in enumerate(threads_of(block)):
+        numpy = SimpleNamespace(uint32=lambda n: n % 2**32, int32=lambda n: (n + 2**31) % 2**32 - 2**31)
+        names = {"item": eval(item, {"cuda": Thread, "np": numpy, "t": t, "trip": trip, "near": near})}
+        yield t, eval(quotient, names), eval(rest, names)
+
+
+@pytest.mark.parametrize("item", ITEMS)
+@pytest.mark.parametrize("quotient", QUOTIENTS)
+def test_quotients_of_any_block(item, quotient):
+    kernel = kernel_of(body_of(item, *quotient))
+    x = np.random.default_rng(1).integers(0, 1 << 40, (100, 100))
+    for block in BLOCKS:
+        for near in (4, 2**31 - 24) if "near" in item else (4,):
+            out, want = np.zeros((2, 256, 4), np.int64), np.zeros((2, 256, 4), np.int64)
+            kernel[1, block](x, out, near)
+            for trip in range(2):
+                for t, high, low in values_of(item, *quotient, block, trip, near):
+                    if t % 3 != trip:
+                        want[trip, t] = x[high & 63, low], high, low, x[low, high & 63]
+            np.testing.assert_array_equal(out, want, f"{block} {near}")
+
+
+def blocked(divisor):
+    return kernel_of(f"def kernel(x, out):\n"
+                     f"    tile = cuda.shared.array((16, 64), np.float32)\n"
+                     f"    item = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x\n"
+                     f"    for k in range(x.shape[0]):\n"
+                     f"        tile[item // {divisor}, item % {divisor}] = x[k, item // {divisor}, item % {divisor}]\n"
+                     f"        cuda.syncthreads()\n"
+                     f"        out[k, cuda.threadIdx.y, cuda.threadIdx.x] = tile[0, 0]\n"
+                     f"        cuda.syncthreads()\n")
+
+
+@pytest.mark.parametrize("divisor, is_cut", [(16, True), (36, True), (64, True), (7, False)])
+def test_neighbours_touch_neighbours(divisor, is_cut, has_masks):
+    kernel = blocked(divisor)
+    x = np.random.default_rng(1).random((3, 64, 64)).astype(np.float32)
+    out = np.zeros((3, 4, 16), np.float32)
+    kernel[1, (16, 4)](x, out)
+    np.testing.assert_array_equal(out, np.broadcast_to(x[:, :1, :1], out.shape))
+    text = next(iter(kernel.inspect_llvm().values()))
+    gathers = bool(re.search(r"call <\d+ x float> @llvm.masked.gather", text))
+    assert re.search(r"load <\d+ x float>", text) if is_cut else gathers or not has_masks
+    assert not (is_cut and gathers)
+
+
+def test_threads_that_have_ended_and_bounds():
+    @cuda.jit
+    def kernel(x, out, count):
+        tile = cuda.shared.array((8, 48), np.int32)
+        t = cuda.threadIdx.x
+        if t >= count:
+            return
+        tile[t // 48, t % 48] = x[t // 20, t % 20]
+        cuda.syncthreads()
+        if 10 < t < 90:
+            out[t // 48, t % 48] = tile[t // 48, t % 48] + x[t // 20, t % 20]
+
+    x = np.arange(400, dtype=np.int32).reshape(20, 20)
+    for count in (0, 1, 19, 20, 21, 47, 48, 50, 95, 96, 128, 200):
+        out = np.zeros((8, 48), np.int32)
+        kernel[1, 128](x, out, count)
+        place = np.arange(384)
+        want = np.where((place > 10) & (place < min(count, 90)), place * 2, 0)
+        np.testing.assert_array_equal(out.reshape(-1), want, str(count))
+
+
+def test_an_index_out_of_bounds_in_a_part():
+    @cuda.jit
+    def kernel(x, out):
+        tile = cuda.shared.array(256, np.int32)
+        t = cuda.threadIdx.x
+        for k in range(2):
+            tile[t] = x[t // 16, t % 16 + k]
+            cuda.syncthreads()
+            out[k, t] = tile[t]
+            cuda.syncthreads()
+
+    x = np.arange(16 * 17, dtype=np.int32).reshape(16, 17)
+    out = np.zeros((2, 256), np.int32)
+    kernel[1, 256](x, out)
+    np.testing.assert_array_equal(out, [x[:, :16].reshape(-1), x[:, 1:].reshape(-1)])
+    with pytest.raises(IndexError):
+        kernel[1, 256](x[:, :16].copy(), out)
+
+
+FLAT = """def kernel(x, out):
+    i = {place}
+    if i < out.size:
+        out[i // {width}, i % {width}] = x[i // {width}, i % {width} + {first}] * 2
+"""
+
+
+def flat(x, out, block, **names):
+    kernel = kernel_of(FLAT.format(**names))
+    kernel[-(-out.size // block), block](x, out)
+    return kernel
+
+
+@pytest.mark.parametrize("place", ["cuda.grid(1)", "cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x",
+                                   "cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x"])
+@pytest.mark.parametrize("width", [16, 64, 100, 1001])
+def test_a_flat_grid(place, width):
+    """Without barriers; blocks may be joined."""
+    for rows in (1, 3, 70):
+        x = np.random.default_rng(1).random((rows, width + 3)).astype(np.float32)
+        for block in (32, 100, 256):
+            out = np.zeros((rows, width), np.float32)
+            kernel = flat(x, out, block, place=place, width=width, first=2)
+            np.testing.assert_array_equal(out, x[:, 2:width + 2] * 2)
+    text = next(iter(kernel.inspect_llvm().values()))
+    assert re.search(r"load <\d+ x float>", text) and "masked.gather" not in text
+
+
+@pytest.mark.parametrize("width", [16, 40])
+def test_indices_of_a_flat_grid_are_checked(width):
+    x = np.random.default_rng(1).random((5, width + 3)).astype(np.float32)
+    out = np.zeros((5, width), np.float32)
+    for first in (4, -width - 4):
+        with pytest.raises(IndexError):
+            flat(x, out, 64, place="cuda.grid(1)", width=width, first=first)
+    with pytest.raises(IndexError):
+        flat(x[:4], out, 64, place="cuda.grid(1)", width=width, first=0)
+    flat(x, out, 64, place="cuda.grid(1)", width=width, first=-7)
+    np.testing.assert_array_equal(out, x[:, np.arange(width) - 7] * 2)
+
+
+def test_two_axes_and_several_places():
+    @cuda.jit
+    def kernel(x, out):
+        j, i = cuda.grid(2)
+        if i < out.shape[0] and j < out.shape[1]:
+            out[i, j] = x[i // 16, j // 20, j % 20] - x[(i + 3) >> 5, (j + 7) // 32, (j + 7) & 31] + (j - 50) // 17
+
+    x = np.random.default_rng(1).integers(0, 1000, (8, 9, 40))
+    for height, width, block in ((1, 1, (16, 16)), (37, 150, (16, 16)), (100, 99, (8, 32)), (9, 180, (1, 64))):
+        out = np.zeros((height, width), np.int64)
+        kernel[(-(-width // block[0]), -(-height // block[1])), block](x, out)
+        i, j = np.mgrid[:height, :width]
+        want = x[i // 16, j // 20, j % 20] - x[(i + 3) >> 5, (j + 7) // 32, (j + 7) & 31] + (j - 50) // 17
+        np.testing.assert_array_equal(out, want)
