@@ -121,13 +121,31 @@ static int64_t chunk_of(const HostJob *job, int participants)
     return chunk < 1 ? 1 : chunk;
 }
 
+/* One for each of those that begin. Where threads are real they may wait for what earlier blocks write, which are at work
+ * then: there all take the next ones. */
+static void part_blocks(HostJob *job, HostPart *parts)
+{
+    int64_t most = job->kernel->blocks_entry ? job->few : 1, chunks = (job->block_count - 1) / job->chunk + 1;
+    most = most < HOST_MAX_PARTS ? most : HOST_MAX_PARTS;
+    int64_t size = most > 1 ? ((chunks - 1) / most + 1) * job->chunk : job->block_count, end;
+    job->parts = parts;
+    for (int64_t first = 0; first < job->block_count; first = end) {
+        end = job->block_count - first < size ? job->block_count : first + size;
+        parts[job->part_count].end = end;
+        atomic_init(&parts[job->part_count++].next, first);
+    }
+}
+
 static bool run(HostJob *job, int participants, Diag *diag)
 {
+    HostPart parts[HOST_MAX_PARTS];
     if (job->launch->cooperative && job->kernel->by_warps)
         return host_grid_run(job, diag);
     if (job->kernel->by_clusters)
         return host_clusters_run(job, diag);
-    job->chunk = chunk_of(job, participants);
+    job->few = host_pool_few(job, participants);
+    job->chunk = chunk_of(job, job->few == 1 ? participants : job->few);
+    part_blocks(job, parts);
     return host_pool_run(job, participants, diag);
 }
 

@@ -19,8 +19,9 @@
 
 enum {
     MAX_POOL_THREADS = 4096,
-    ALONE_NANOSECONDS = 10000,
+    HELPED_NANOSECONDS = 10000,
     ALONE_CHUNKS = 8,
+    FEW_HELP = 4,
 };
 
 static struct {
@@ -82,14 +83,14 @@ void host_pool_return(HostWorker *worker)
 static bool has_blocks(HostJob *job)
 {
     return !atomic_load_explicit(&job->closed, memory_order_relaxed) &&
-           atomic_load_explicit(&job->next_block, memory_order_relaxed) < job->block_count;
+           !atomic_load_explicit(&job->is_over, memory_order_relaxed);
 }
 
 static HostJob *find_job_locked(void)
 {
     assert(pthread_mutex_trylock(&pool.lock));
     for (HostJob *job = pool.jobs; job; job = job->next)
-        if (has_blocks(job))
+        if (has_blocks(job) && job->users < job->most_helpers)
             return job;
     return NULL;
 }
@@ -101,7 +102,7 @@ static bool start_thread_unlocked(void);
 static void call_for_help_locked(HostJob *job, int count)
 {
     assert(pthread_mutex_trylock(&pool.lock));
-    for (int i = 0; i < count && has_blocks(job); i++) {
+    for (int i = 0; i < count && has_blocks(job) && job->users < job->most_helpers; i++) {
         if (i < pool.sleeping)
             pthread_cond_signal(&pool.work);
         else if (pool.threads >= job->most_helpers || !start_thread_unlocked())
@@ -140,11 +141,13 @@ static void *pool_thread(void *argument)
 static bool start_thread_unlocked(void)
 {
     pthread_t thread;
-    pool.threads++;
+    int place = ++pool.threads;
     pthread_mutex_unlock(&pool.lock);
     HostWorker *worker = host_worker_create();
-    if (worker)
+    if (worker) {
         worker->is_of_pool = true;
+        worker->place = place;
+    }
     bool is_started = worker && worker_thread_start(&thread, "cujit-cpu", pool_thread, worker);
     if (is_started)
         pthread_detach(thread);
@@ -154,6 +157,7 @@ static bool start_thread_unlocked(void)
     pool.threads--;
     if (worker) {
         worker->is_of_pool = false;
+        worker->place = 0;
         worker->next_idle = pool.idle;
         pool.idle = worker;
     }
@@ -220,36 +224,57 @@ static void wait_for_users_locked(HostJob *job)
     }
 }
 
-/* Pool threads may help. Returns how many blocks this thread ran, and when it had none left to run. */
-static int64_t run_shared(HostJob *job, HostWorker *worker, int participants, int64_t *end)
+static void ask_for_help(HostJob *job, int participants)
 {
-    job->most_helpers = participants - 1;
     pthread_mutex_lock(&pool.lock);
-    add_job_locked(job);
+    if (!job->most_helpers)
+        add_job_locked(job);
+    job->most_helpers = participants - 1;
     call_for_help_locked(job, 1);
     pthread_mutex_unlock(&pool.lock);
-    int64_t done = host_job_work(job, worker, job->chunk, INT64_MAX);
-    *end = clock_nanoseconds();
+}
+
+static void leave_job(HostJob *job)
+{
     pthread_mutex_lock(&pool.lock);
     remove_job_locked(job);
     wait_for_users_locked(job);
     pthread_mutex_unlock(&pool.lock);
-    return done;
 }
 
-/* Waking others takes longer than a brief launch: a kernel that was brief the last time gets a short while alone. */
+/* Waking others takes longer than a brief launch: a kernel that was brief the last time gets a short while alone, then as
+ * long with few as it should take with them; then all may help. */
 static void run_job(HostJob *job, HostWorker *worker, int participants)
 {
-    float block = atomic_load_explicit(&job->kernel->block_nanoseconds, memory_order_relaxed);
-    int64_t begin = clock_nanoseconds(), end, done = 0;
-    if (block > 0 && block * (float)job->block_count < ALONE_NANOSECONDS)
-        done = host_job_work(job, worker, job->block_count / ALONE_CHUNKS + 1, begin + ALONE_NANOSECONDS);
-    end = clock_nanoseconds();
-    if (has_blocks(job))
-        done += run_shared(job, worker, participants, &end);
+    int64_t begin = clock_nanoseconds(), until = begin + HELPED_NANOSECONDS, done = 0;
+    if (job->few == 1) {
+        done = host_job_work(job, worker, job->block_count / ALONE_CHUNKS + 1, until);
+    } else if (job->few < participants) {
+        ask_for_help(job, job->few);
+        done = host_job_work(job, worker, job->chunk, begin + (int64_t)FEW_HELP * HELPED_NANOSECONDS);
+    }
+    if (has_blocks(job)) {
+        ask_for_help(job, participants);
+        done += host_job_work(job, worker, job->chunk, INT64_MAX);
+    }
+    int64_t end = clock_nanoseconds();
+    if (job->most_helpers)
+        leave_job(job);
     if (done && !job_cancelled(job))
         atomic_store_explicit(&job->kernel->block_nanoseconds, (float)(end - begin) / (float)done,
                               memory_order_relaxed);
+}
+
+int host_pool_few(const HostJob *job, int participants)
+{
+    float block = atomic_load_explicit(&job->kernel->block_nanoseconds, memory_order_relaxed);
+    if (block <= 0 || !job->kernel->blocks_entry)
+        return participants;
+    float worth = block * (float)job->block_count / HELPED_NANOSECONDS;
+    int few = 1;
+    while (few < participants && 2 * (float)few <= worth)
+        few *= 2;
+    return few < participants ? few : participants;
 }
 
 bool host_pool_run(HostJob *job, int participants, Diag *diag)

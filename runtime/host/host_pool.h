@@ -7,6 +7,10 @@
 /* Threads that run blocks, the launching one included: the cores this process may use, or CUJIT_CPU_THREADS.
  * False with DIAG_HOST_THREADS when that is no number. */
 bool host_pool_size(int *count, Diag *diag);
+/* How many participants the job should have, by what the kernel's blocks took in its last launch, if so many may take part: for
+ * each of them work that takes longer than to wake it. A power of two, or all, so that it seldom is another one from launch to
+ * launch. Where threads are real they may wait for other blocks, and all take part. */
+int host_pool_few(const HostJob *job, int participants);
 /* Runs the job on the calling thread and on idle pool threads, which start where it has work for them. */
 bool host_pool_run(HostJob *job, int participants, Diag *diag);
 /* A worker for the calling thread, NULL when memory is out; given back by host_pool_return. */

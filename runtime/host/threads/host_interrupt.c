@@ -190,7 +190,7 @@ void host_attend_here(void)
 void host_cancel(HostJob *job)
 {
     atomic_store(&job->cancelled, true);
-    atomic_store(&job->next_block, job->block_count);
+    atomic_store(&job->is_over, true);
 }
 
 bool host_asks_to_end(HostWorker *worker)

@@ -146,30 +146,47 @@ static void report_hang(HostJob *job, HostWorker *worker)
 {
     if (!atomic_exchange(&job->hangs, true))
         host_take_report(job, worker);
-    atomic_store(&job->next_block, job->block_count);
+    atomic_store(&job->is_over, true);
     worker->hang[0] = 0;
     worker->trapped = false;
     worker->fibers_made = 0;
 }
 
-/* *count: 0 where none is left. The sum is never more than all blocks, which may be nearly as many as there are numbers. */
-static int64_t take_blocks(HostJob *job, int64_t chunk, int64_t *count)
+/* *count: 0 where none is left. */
+static int64_t take_of_part(HostPart *part, int64_t chunk, int64_t *count)
 {
-    int64_t first = atomic_load_explicit(&job->next_block, memory_order_relaxed);
+    int64_t first = atomic_load_explicit(&part->next, memory_order_relaxed);
     do
-        *count = job->block_count - first < chunk ? job->block_count - first : chunk;
-    while (*count && !atomic_compare_exchange_weak_explicit(&job->next_block, &first, first + *count,
-                                                            memory_order_relaxed, memory_order_relaxed));
+        *count = part->end - first < chunk ? part->end - first : chunk;
+    while (*count && !atomic_compare_exchange_weak_explicit(&part->next, &first, first + *count, memory_order_relaxed,
+                                                            memory_order_relaxed));
     return first;
+}
+
+/* From part *place on, which is where the next ones are to be asked for. One that begins with the first takes all blocks in
+ * their order, so that who waits for earlier ones never waits for one that nobody takes. */
+static int64_t take_blocks(HostJob *job, int64_t chunk, int *place, int64_t *count)
+{
+    *count = 0;
+    for (int asked = 0; asked < job->part_count && !atomic_load_explicit(&job->is_over, memory_order_relaxed);
+         asked++) {
+        int64_t first = take_of_part(&job->parts[*place], chunk, count);
+        if (*count)
+            return first;
+        *place = (*place + 1) % job->part_count;
+    }
+    atomic_store_explicit(&job->is_over, true, memory_order_relaxed);
+    return 0;
 }
 
 int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline)
 {
     int64_t done = 0;
+    int place = worker->place % job->part_count;
     HostFloatState state = host_float_enter();
     host_watch_begin(worker, job);
     while (deadline == INT64_MAX || clock_nanoseconds() < deadline) {
-        int64_t count, first = take_blocks(job, chunk, &count);
+        int64_t count, first = take_blocks(job, chunk, &place, &count);
         if (!count)
             break;
         run_chunk(worker, first, count);

@@ -119,6 +119,7 @@ struct HostWorker {
     _Atomic(struct HostJob *) job;
     pthread_t thread; /* that runs it */
     bool is_of_pool; /* a pool thread's: not the one that asks */
+    int place; /* of the part that it begins with: 0, or a pool thread's own number */
     bool on_fiber; /* a fiber runs, not the thread's own stack */
     _Atomic int watch; /* HostWatch */
     _Atomic bool attention; /* a signal came where the thread could not attend to it */
@@ -130,16 +131,28 @@ struct HostWorker {
     BlockClock clock; /* what the block's threads know, for the checker */
 };
 
+/* Blocks that one worker begins with, so that it finds in its caches what it has used in the launch before; when there are
+ * none left it goes on with those of others. On a line of the cache of its own. */
+typedef struct HostPart {
+    _Alignas(64) _Atomic int64_t next;
+    int64_t end;
+} HostPart;
+
+enum { HOST_MAX_PARTS = 256 };
+
 /* One launch, on the stack of the launching thread. */
 typedef struct HostJob {
     struct HostJob *next;
     HostKernel *kernel;
     const RtLaunch *launch;
     int64_t block_count, chunk;
-    _Atomic int64_t next_block;
+    HostPart *parts; /* of all blocks, in their order */
+    int part_count;
+    _Atomic bool is_over; /* no block is left to begin with */
     _Atomic bool closed; /* no further worker may join */
     int users; /* pool threads inside; under the pool's lock */
-    int most_helpers; /* pool threads that it may have started */
+    int most_helpers; /* pool threads that may be inside; under the pool's lock */
+    int few; /* participants to begin with */
     _Atomic bool hangs; /* a block could not go on: no further ones start */
     char hang[HOST_HANG_SIZE]; /* the first such block's message; written by who sets `hangs` */
     bool trapped; /* it did not hang: a thread ended the launch */

@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/host/host_pool.h"
+
 static RtKernel *load(HostThreadEntry entry)
 {
     Diag diag = {0};
@@ -169,6 +171,67 @@ static void whole_rows(void)
     rt_kernel_unload(kernel);
 }
 
+enum { WORKERS = 4, BLOCKS = 4096 };
+
+/* The blocks that each thread began with. */
+typedef struct Begins {
+    _Atomic int count;
+    int64_t blocks[WORKERS];
+} Begins;
+
+/* A thread goes on when all have begun. */
+static void note_begin(const HostThread *t, int64_t first, int64_t count)
+{
+    static _Thread_local bool has_begun;
+    (void)count;
+    Begins *begins = *(Begins *const *)t->parameters;
+    if (has_begun)
+        return;
+    has_begun = true;
+    begins->blocks[begins->count++] = first;
+    while (begins->count < WORKERS)
+        sched_yield();
+}
+
+static int compare_blocks(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+    return (first > second) - (first < second);
+}
+
+static void parts_of_workers(void)
+{
+    Diag diag = {0};
+    Begins begins = {0}, *parameter = &begins;
+    KernelImage image = {.name = "k", .blocks_entry = note_begin};
+    RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
+    RtLaunch launch = {.grid = {1, BLOCKS, 1}, .block = {32, 1, 1}, .parameters = &parameter};
+    CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+    qsort(begins.blocks, WORKERS, sizeof *begins.blocks, compare_blocks);
+    for (int i = 0; i < WORKERS; i++)
+        CHECK(begins.blocks[i] == i * BLOCKS / WORKERS);
+    rt_kernel_unload(kernel);
+}
+
+/* Each has work for 10 us, by what was seen last. */
+static void few_for_brief_launches(void)
+{
+    HostKernel kernel = {.blocks_entry = note_begin};
+    HostJob job = {.kernel = &kernel, .block_count = 400};
+    CHECK(host_pool_few(&job, 16) == 16);
+    kernel.block_nanoseconds = 20;
+    CHECK(host_pool_few(&job, 16) == 1);
+    kernel.block_nanoseconds = 60;
+    CHECK(host_pool_few(&job, 16) == 2);
+    kernel.block_nanoseconds = 190;
+    CHECK(host_pool_few(&job, 16) == 4 && host_pool_few(&job, 3) == 3);
+    kernel.block_nanoseconds = 1e6F;
+    CHECK(host_pool_few(&job, 16) == 16 && host_pool_few(&job, 24) == 24);
+    kernel.blocks_entry = NULL;
+    kernel.block_nanoseconds = 20; /* threads that wait for another block would wait for ever */
+    CHECK(host_pool_few(&job, 16) == 16);
+}
+
 static void bad_thread_count(void)
 {
     Diag diag = {0};
@@ -219,6 +282,8 @@ void test_host_pool(void)
     in_child_with("three threads", three_threads, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
     in_child_with("threads as needed", threads_as_needed, (const char *[]){"CUJIT_CPU_THREADS", "64", NULL});
     in_child_with("whole rows", whole_rows, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
+    in_child_with("parts of workers", parts_of_workers, (const char *[]){"CUJIT_CPU_THREADS", "4", NULL});
+    few_for_brief_launches();
     in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
     in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
     in_child("no memory for stacks", no_memory);
