@@ -150,7 +150,7 @@ typedef struct HostJob {
     int part_count;
     _Atomic bool is_over; /* no block is left to begin with */
     _Atomic bool closed; /* no further worker may join */
-    int users; /* pool threads inside; under the pool's lock */
+    _Atomic int users; /* pool threads inside; changed under the pool's lock */
     int most_helpers; /* pool threads that may be inside; under the pool's lock */
     int few; /* participants to begin with */
     _Atomic bool hangs; /* a block could not go on: no further ones start */

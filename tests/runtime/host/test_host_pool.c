@@ -108,6 +108,20 @@ static void three_threads(void)
     rt_kernel_unload(kernel);
 }
 
+/* The other thread comes each time, whether it still looks out for work, has just given up, or sleeps. */
+static void meetings(void)
+{
+    RtKernel *kernel = load(meet);
+    for (unsigned i = 0; i < 600; i++) {
+        Diag diag = {0};
+        _Atomic int arrived = 0, *parameter = &arrived;
+        RtLaunch launch = {.grid = {2, 1, 1}, .block = {1, 1, 1}, .parameters = &parameter};
+        CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+        usleep(i % 3 == 0 ? 0 : i % 3 == 1 ? 95 + i % 10 : 300);
+    }
+    rt_kernel_unload(kernel);
+}
+
 static int count_tasks(void)
 {
     int count = 0;
@@ -280,6 +294,7 @@ void test_host_pool(void)
 {
     in_child_with("one thread", one_thread, (const char *[]){"CUJIT_CPU_THREADS", "1", NULL});
     in_child_with("three threads", three_threads, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
+    in_child_with("meetings of two threads", meetings, (const char *[]){"CUJIT_CPU_THREADS", "2", NULL});
     in_child_with("threads as needed", threads_as_needed, (const char *[]){"CUJIT_CPU_THREADS", "64", NULL});
     in_child_with("whole rows", whole_rows, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
     in_child_with("parts of workers", parts_of_workers, (const char *[]){"CUJIT_CPU_THREADS", "4", NULL});
