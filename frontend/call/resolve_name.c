@@ -161,6 +161,8 @@ static bool tuple_attribute(Lower *l, Operand tuple, const char *name, Operand *
     return lower_fail(l, DIAG_ATTRIBUTE_UNKNOWN, lower_describe(l, tuple.type), name, tuple_hint(l, tuple.type, name));
 }
 
+static bool has_bits(const Type *type) { return type_is_integer(type) || type->kind == TYPE_FLOAT; }
+
 static bool is_method(const Type *type, const char *name)
 {
     if (type_is_pointer(type))
@@ -169,8 +171,8 @@ static bool is_method(const Type *type, const char *name)
         return strcmp(name, "view") == 0 || strcmp(name, "astype") == 0;
     if (strcmp(name, "conjugate") == 0 || strcmp(name, "astype") == 0)
         return type_is_scalar(type);
-    if (strcmp(name, "is_integer") == 0)
-        return type_is_integer(type) || type->kind == TYPE_FLOAT;
+    if (strcmp(name, "is_integer") == 0 || strcmp(name, "view") == 0)
+        return has_bits(type);
     uint32_t place;
     if (strcmp(name, "index") == 0 || strcmp(name, "count") == 0) /* a named tuple may have more than a tuple's own */
         return type_is_plain_tuple(type) && !type_member(type, name, &place) && !class_method(type, name);
@@ -309,6 +311,18 @@ static bool as_type(Lower *l, Operand number, const Call *call, Operand *out)
     return lower_type_call(l, type, &conversion, out);
 }
 
+/* x.view(np.int32): the bits of a number, as one of that dtype. */
+static bool view_of_number(Lower *l, Operand number, const Call *call, Operand *out)
+{
+    const Type *type = call->count == 1 && call->keyword_count == 0 ? operand_dtype(l, call->arguments[0]) : NULL;
+    if (diag_failed(l->diag))
+        return false;
+    if (!type || !has_bits(type) || type->size != number.type->size)
+        return call_refuse(l, call, "; it takes a dtype of integers or floats of the number's size");
+    return lower_convert(l, number, number.type, &number) &&
+           (*out = operand_value(type, emit1(l, IR_BITCAST, type, operand_ir(l, number))), true);
+}
+
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
 {
     bool is_own;
@@ -333,6 +347,8 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
         return lower_time_method(l, receiver, call, out);
     if (type_is_scalar(receiver.type) && strcmp(name, "astype") == 0)
         return as_type(l, receiver, call, out);
+    if (has_bits(receiver.type) && strcmp(name, "view") == 0)
+        return view_of_number(l, receiver, call, out);
     if (type_is_scalar(receiver.type) && call->count == 0 && call->keyword_count == 0) {
         if (strcmp(name, "conjugate") == 0)
             return conjugate(l, receiver, out);

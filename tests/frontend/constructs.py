@@ -164,6 +164,7 @@ SECTIONS = {
         float(n), complex(n, u), bool(n)
         float("inf"), float(" -1.5e3 "), int("-42")
         n.bit_length(), n.bit_count()
+        np.float32(u).view(np.int32), np.int64(n).view(np.uint64), np.uint8(200).view(np.int8)
         True + n
         pow(n, 5, 7)
         round(u * 1.2345, 2), round(1234, -2)
