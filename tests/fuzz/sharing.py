@@ -47,6 +47,7 @@ class View:
     first: int                                  # cells that a thread owns: from first
     own: int                                    # to here
     end: int                                    # and up to here, cells that are only read
+    is_read: bool = False                       # and so are all others, by this name
 
 
 @dataclass
@@ -103,10 +104,13 @@ class Generator:
         self.has_barriers, self.has_local = self.chance(0.35), self.chance(0.25)
         self.choose_threads()
         self.constant = self.pick(0, 0, 1, 2)   # cells that nobody writes, behind the others
-        self.written = self.pick(1, 2, 4, 4, 6, 8, 10)
+        self.written = self.pick(1, 2, 2, 3, 4, 4, 6, 8, 10)
+        self.is_plain = self.chance(0.4)        # all arrays are in C or Fortran order
         self.cells = self.written + self.constant
         self.cells_first = self.chance(0.5)
         self.views = {view.name: view for view in (self.view(f"v{i}") for i in range(self.pick(2, 2, 3, 4)))}
+        for view in [*self.views.values()][1:]:
+            view.is_read = self.chance(0.4)
         self.n = self.written
         self.budget = self.random.randrange(3, 12)
         self.write()
@@ -145,10 +149,16 @@ class Generator:
         turned = tuple(axis for axis in self.axes if self.chance(0.15))
         plain = View(name, kind, has_fields, slice(None), (), False, None, 0, written, cells)
         roll = self.random.random()
-        if roll < 0.2:
-            return plain
+        if roll < 0.2 or (self.is_plain and (has_fields or not self.cells_first or roll < 0.3)):
+            plain.swapped = self.chance(0.2)
+            return self.flat_view(plain) if self.is_plain and not has_fields and roll > 0.6 else plain
         if roll < 0.4 and not has_fields:
             return self.flat_view(plain)
+        if self.is_plain:
+            first = self.random.randrange(written)
+            cut = first if self.chance(0.3) else slice(first, self.random.randrange(first, written) + 1)
+            size = 1 if cut == first else cut.stop - first
+            return View(name, kind, has_fields, cut, (), self.chance(0.2), None, 0, size, size)
         if roll < 0.5:
             cut = self.random.randrange(written)
             return View(name, kind, has_fields, cut, turned, self.chance(0.3), None, 0, 1, 1)
@@ -167,7 +177,8 @@ class Generator:
     def flat_view(self, plain):
         """One axis over all of the memory, from a place on, or reversed."""
         step = math.prod(self.extents) if self.cells_first else 1
-        flat = self.pick(0, 0, -1, 1, step, 3)
+        flat = self.pick(0, 0, 0 if self.is_plain else -1, 1, step, 3)
+        plain.swapped = False
         plain.flat = flat
         plain.first = 0 if flat == -1 else -(-flat // step)
         if plain.first >= plain.own:
@@ -301,7 +312,8 @@ class Generator:
         self.level -= 1
 
     def target(self, kinds=None):
-        views = [v for v in self.views.values() if v.own > v.first and (kinds is None or v.kind in kinds)]
+        views = [v for v in self.views.values()
+                 if v.own > v.first and not v.is_read and (kinds is None or v.kind in kinds)]
         return self.random.choice(views) if views else None
 
     def assign(self, depth, uniform):
@@ -337,7 +349,8 @@ class Generator:
 
     def move(self, depth, uniform):
         """Through a device function."""
-        to, source = self.target([self.base]), self.target([self.base])
+        to = self.target([self.base])
+        source = to and self.random.choice([v for v in self.views.values() if v.own > v.first and v.kind == self.base])
         if to is None or to.has_fields or source.has_fields:
             return self.store(depth, uniform)
         name = self.new_name("move")
@@ -366,7 +379,9 @@ class Generator:
                  and not isinstance(v.cut, int)]
         if not views:
             return self.store(depth, uniform)
-        to = self.random.choice(views)
+        to = self.random.choice([v for v in views if not v.is_read] or [None])
+        if to is None:
+            return self.store(depth, uniform)
         source = self.random.choice([v for v in views if v.kind == to.kind])
         size = self.random.randrange(1, min(to.own, source.own) + 1)
         parts = []
@@ -383,10 +398,11 @@ class Generator:
         """A thread's cells of two views as arrays of one axis, in a loop."""
         views = [v for v in self.views.values() if v.own > 1 and v.flat is None and not v.has_fields
                  and not isinstance(v.cut, int) and v.kind not in tv.PARTS]
-        if not views:
+        targets = [v for v in views if not v.is_read]
+        if not targets:
             return self.store(depth, uniform)
         rows = []
-        for view in (self.random.choice(views), self.random.choice(views)):
+        for view in (self.random.choice(targets), self.random.choice(views)):
             self.used.add(view.name)
             rows.append((self.new_name("r"), view))
             self.line(f"{rows[-1][0]} = {view.name}[{self.place(view, f':{view.own}')}]")

@@ -81,11 +81,11 @@ def test_arguments_in_one_memory(first):
 
 def test_arguments_in_one_memory_have_everything():
     """Each way to see a memory, and each way to use it."""
-    programs = [sharing.generate(seed) for seed in range(80)]
+    programs = [sharing.generate(seed) for seed in range(160)]
     views = [view for program in programs for view in program.views.values()]
     for what in [lambda v: v.has_fields, lambda v: v.turned, lambda v: v.swapped, lambda v: v.flat == -1,
                  lambda v: isinstance(v.cut, int), lambda v: isinstance(v.cut, slice) and v.cut.step == -1,
-                 lambda v: v.kind == "complex128", lambda v: v.end > v.own]:
+                 lambda v: v.kind == "complex128", lambda v: v.end > v.own, lambda v: v.is_read]:
         assert any(map(what, views))
     assert any(view.kind not in (program.base, *typed_values.PARTS) for program in programs
                for view in program.views.values())
