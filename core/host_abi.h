@@ -13,6 +13,12 @@
 
 typedef struct HostThread HostThread;
 
+/* What each thread of a block may add: for each of them where, 0: nothing, and what, float or double. */
+typedef struct HostAddition {
+    const uintptr_t *places;
+    const void *values;
+} HostAddition;
+
 /* Services that compiled code calls through HostThread.services: the fields' order is the ABI. */
 typedef struct HostServices {
     /* Returns when every thread of the block that has not returned is here. line: of the call, for messages. */
@@ -44,6 +50,9 @@ typedef struct HostServices {
                   const int64_t *indices);
     /* Arithmetic that went wrong. Takes no thread: one whose address is known to others is memory, not registers. */
     void (*note)(OverflowRecord *record, const OverflowCase *occurrence);
+    /* Makes so many additions of each thread, atomically, thread after thread. size: of a value, in bytes. Takes no thread,
+     * either. */
+    void (*add)(const HostAddition *additions, int32_t count, int32_t threads, int32_t size);
 } HostServices;
 
 /* What a running thread knows. Compiled code reads the fields by their offsets. */

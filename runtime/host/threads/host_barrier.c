@@ -15,6 +15,7 @@
 #include "runtime/host/threads/host_exchange.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
+#include "runtime/host/threads/host_additions.h"
 #include "runtime/host/threads/host_thread.h"
 #include "runtime/host/threads/host_tile.h"
 #include "runtime/host/threads/host_warp.h"
@@ -149,6 +150,7 @@ const HostServices host_services = {.barrier = host_barrier,
                                     .nanoseconds = host_clock,
                                     .print = host_print,
                                     .note = host_note_overflow,
+                                    .add = host_add,
                                     .observe = host_observe,
                                     .exchange = host_exchange};
 

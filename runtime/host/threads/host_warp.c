@@ -14,6 +14,7 @@
 #include "runtime/host/threads/host_exchange.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
+#include "runtime/host/threads/host_additions.h"
 #include "runtime/host/threads/host_thread.h"
 #include "runtime/host/threads/host_tile.h"
 
@@ -505,6 +506,7 @@ const HostServices host_warp_services = {.barrier = warps_barrier,
                                          .nanoseconds = host_clock,
                                          .print = host_print,
                                          .note = host_note_overflow,
+                                         .add = host_add,
                                          .observe = host_observe,
                                          .exchange = host_exchange,
                                          .watch = warps_watch};

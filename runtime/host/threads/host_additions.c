@@ -1,0 +1,214 @@
+/* Makes the additions of a block's threads, thread after thread, and those of a thread in its order. Each is made upon what
+ * is there and rounded by itself. Those that follow each other and go to one place, or to places side by side, are made by one
+ * locked operation: for everybody else they have followed each other closely. What a processor waits for is the lock, and a
+ * line of memory that it does not have, so the lines of later threads are asked for early. */
+#include "runtime/host/threads/host_additions.h"
+
+#include <string.h>
+
+#include "runtime/host/threads/host_interrupt.h"
+
+enum { AHEAD = 32 /* additions */, LINE = 64 /* bytes of a line of memory */ };
+
+/* --- one place ---------------------------------------------------------------------------------------------------------- */
+
+/* Others may write there meanwhile, which the exchange finds out. */
+static uint32_t load_32(uintptr_t place) { return __atomic_load_n((const uint32_t *)place, __ATOMIC_RELAXED); }
+
+static uint64_t load_64(uintptr_t place) { return __atomic_load_n((const uint64_t *)place, __ATOMIC_RELAXED); }
+
+static bool exchange_32(uintptr_t place, uint32_t *seen, uint32_t wanted)
+{
+    return __atomic_compare_exchange_n((uint32_t *)place, seen, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static bool exchange_64(uintptr_t place, uint64_t *seen, uint64_t wanted)
+{
+    return __atomic_compare_exchange_n((uint64_t *)place, seen, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+/* One value after the other. */
+static inline void add_f32(uintptr_t place, const float *values, int32_t count)
+{
+    uint32_t seen = load_32(place), wanted;
+    do {
+        float sum;
+        memcpy(&sum, &seen, sizeof sum);
+        for (int32_t i = 0; i < count; i++)
+            sum += values[i];
+        memcpy(&wanted, &sum, sizeof wanted);
+    } while (!exchange_32(place, &seen, wanted));
+}
+
+static inline void add_f64(uintptr_t place, const double *values, int32_t count)
+{
+    uint64_t seen = load_64(place), wanted;
+    do {
+        double sum;
+        memcpy(&sum, &seen, sizeof sum);
+        for (int32_t i = 0; i < count; i++)
+            sum += values[i];
+        memcpy(&wanted, &sum, sizeof wanted);
+    } while (!exchange_64(place, &seen, wanted));
+}
+
+/* --- two places side by side -------------------------------------------------------------------------------------------- */
+
+/* x86 locks any 8 bytes of one line of memory, other processors those that are aligned. */
+static inline bool is_pair(uintptr_t place, uintptr_t next)
+{
+#if defined(__x86_64__)
+    bool is_lockable = place % LINE <= LINE - sizeof(uint64_t);
+#else
+    bool is_lockable = place % sizeof(uint64_t) == 0;
+#endif
+    return next - place == sizeof(float) && is_lockable;
+}
+
+#if defined(__x86_64__)
+/* C's atomics must be aligned. */
+static inline uint64_t load_pair(uintptr_t place)
+{
+    uint64_t bits;
+    __asm__ volatile("movq %1, %0" : "=r"(bits) : "m"(*(const char (*)[8])place));
+    return bits;
+}
+
+static inline bool exchange_pair(uintptr_t place, uint64_t *seen, uint64_t wanted)
+{
+    bool is_done;
+    __asm__ volatile("lock cmpxchgq %3, %1"
+                     : "=@ccz"(is_done), "+m"(*(char (*)[8])place), "+a"(*seen)
+                     : "r"(wanted)
+                     : "memory");
+    return is_done;
+}
+#else
+static inline uint64_t load_pair(uintptr_t place) { return load_64(place); }
+
+static inline bool exchange_pair(uintptr_t place, uint64_t *seen, uint64_t wanted)
+{
+    return exchange_64(place, seen, wanted);
+}
+#endif
+
+static inline void add_pair(uintptr_t place, float first, float second)
+{
+    uint64_t seen = load_pair(place), wanted;
+    do {
+        float sums[2];
+        memcpy(sums, &seen, sizeof sums);
+        sums[0] += first;
+        sums[1] += second;
+        memcpy(&wanted, sums, sizeof wanted);
+    } while (!exchange_pair(place, &seen, wanted));
+}
+
+/* --- all threads -------------------------------------------------------------------------------------------------------- */
+
+/* Asks for the line of memory of a later thread, to write there. In assembly, since compilers drop a function that does nothing
+ * else. */
+static inline void fetch_ahead(const HostAddition *addition, int32_t thread, int32_t ahead, int32_t threads)
+{
+    if (thread + ahead >= threads)
+        return;
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw (%0)" : : "r"(addition->places[thread + ahead]));
+#elif defined(__aarch64__)
+    __asm__ volatile("prfm pstl1keep, [%0]" : : "r"(addition->places[thread + ahead]));
+#endif
+}
+
+/* How many threads from this one on add to its place. */
+static inline int32_t count_run(const uintptr_t *places, int32_t thread, int32_t threads)
+{
+    int32_t next = thread + 1;
+    while (next < threads && places[next] == places[thread])
+        next++;
+    return next - thread;
+}
+
+/* Whether an addition to the next place may be made with one to this; also where there is none, twice. */
+static inline bool may_join(uintptr_t place, uintptr_t next) { return !((next - place) & ~sizeof(float)); }
+
+static void make_one_f32(const HostAddition *addition, int32_t threads)
+{
+    const uintptr_t *places = addition->places;
+    const float *values = addition->values;
+    for (int32_t i = 0, run; i < threads; i += run) {
+        uintptr_t place = places[i];
+        run = 1;
+        fetch_ahead(addition, i, AHEAD, threads);
+        if (i + 1 == threads || !may_join(place, places[i + 1])) {
+            if (place)
+                add_f32(place, &values[i], 1);
+        } else if (is_pair(place, places[i + 1])) {
+            add_pair(place, values[i], values[i + 1]);
+            run = 2;
+        } else {
+            run = count_run(places, i, threads);
+            if (place)
+                add_f32(place, &values[i], run);
+        }
+    }
+}
+
+static void make_one_f64(const HostAddition *addition, int32_t threads)
+{
+    const uintptr_t *places = addition->places;
+    const double *values = addition->values;
+    for (int32_t i = 0, run; i < threads; i += run) {
+        fetch_ahead(addition, i, AHEAD, threads);
+        run = i + 1 < threads && places[i + 1] == places[i] ? count_run(places, i, threads) : 1;
+        if (!places[i])
+            continue;
+        if (run == 1)
+            add_f64(places[i], &values[i], 1);
+        else
+            add_f64(places[i], &values[i], run);
+    }
+}
+
+static void make_several_f32(const HostAddition *additions, int32_t count, int32_t threads)
+{
+    int32_t ahead = 1 + AHEAD / count;
+    for (int32_t i = 0; i < threads; i++)
+        for (int32_t k = 0; k < count; k++) {
+            uintptr_t place = additions[k].places[i];
+            const float *value = (const float *)additions[k].values + i;
+            fetch_ahead(&additions[k], i, ahead, threads);
+            if (!place)
+                continue;
+            if (k + 1 < count && is_pair(place, additions[k + 1].places[i])) {
+                k++;
+                add_pair(place, *value, ((const float *)additions[k].values)[i]);
+            } else {
+                add_f32(place, value, 1);
+            }
+        }
+}
+
+static void make_several_f64(const HostAddition *additions, int32_t count, int32_t threads)
+{
+    int32_t ahead = 1 + AHEAD / count;
+    for (int32_t i = 0; i < threads; i++)
+        for (int32_t k = 0; k < count; k++) {
+            fetch_ahead(&additions[k], i, ahead, threads);
+            if (additions[k].places[i])
+                add_f64(additions[k].places[i], (const double *)additions[k].values + i, 1);
+        }
+}
+
+/* An interruption that came meanwhile is attended to here: nothing is held. */
+void host_add(const HostAddition *additions, int32_t count, int32_t threads, int32_t size)
+{
+    if (size == sizeof(float) && count == 1)
+        make_one_f32(additions, threads);
+    else if (size == sizeof(float))
+        make_several_f32(additions, count, threads);
+    else if (count == 1)
+        make_one_f64(additions, threads);
+    else
+        make_several_f64(additions, count, threads);
+    host_attend_here();
+}
