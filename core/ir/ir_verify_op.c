@@ -462,6 +462,19 @@ static bool verify_exchange(const IrValue *value, Diag *diag)
     return is_kind(value->type, INT | BOOL) || fail_type(diag, value, "the result", value->type, "an integer");
 }
 
+static bool verify_additions(const IrValue *value, Diag *diag)
+{
+    if (!value->operand_count || value->operand_count % 2)
+        return verify_fail(diag, value, "additions are pairs of slots");
+    const Type *type = value->operands[1]->type;
+    if (!type_equal(type, TYPE_OF(FLOAT32)) && !type_equal(type, TYPE_OF(FLOAT64)))
+        return fail_operand(diag, value, 1, "a slot of f32 or f64");
+    for (uint32_t i = 0; i < value->operand_count; i += 2)
+        if (!expect_slot(diag, value, i, TYPE_OF(INT64)) || !expect_slot(diag, value, i + 1, type))
+            return false;
+    return true;
+}
+
 static bool verify_observe(const IrValue *value, Diag *diag)
 {
     uint32_t next = value->hint == OBSERVED_BRANCH, is_access = observed_is_access((ObservedEvent)value->hint);
@@ -516,6 +529,7 @@ static bool verify_given(const IrValue *value, Diag *diag)
     case IR_SLOT_LOAD: return verify_slot_load(value, diag);
     case IR_SLOT_STORE: return expect_slot(diag, value, 0, value->operands[1]->type);
     case IR_EXCHANGE: return verify_exchange(value, diag);
+    case IR_ADDITIONS: return verify_additions(value, diag);
     case IR_THREAD_LOOP: return verify_thread_loop(value, diag);
     case IR_BRANCH: return expect_kind(diag, value, 0, BOOL, "bool");
     case IR_RETURN: return verify_return(value, diag);

@@ -99,6 +99,7 @@ static const Sample samples[] = {
     {IR_SLOT_LOAD, NULL, NULL},
     {IR_SLOT_STORE, NULL, NULL},
     {IR_EXCHANGE, NULL, NULL},
+    {IR_ADDITIONS, NULL, NULL}, /* the CPU device's: tests/codegen/host/regions/test_late_additions.py */
     {IR_BROADCAST, "  broadcast p1, %0\n  %9: f32 = load p1[%0]", "f32 f32"},
     {IR_WATCH, NULL, NULL}, /* the CPU device alone: tests/codegen/check/test_race.py */
     {IR_NOTE, NULL, NULL}, /* the CPU device alone, a call on GPUs: tests/codegen/check/test_overflow.py */

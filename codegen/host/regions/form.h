@@ -34,6 +34,7 @@ typedef struct Form {
     IrValue **slots, **entries; /* by IrValue.id: where it is spilled; where a leader's phi finds its next value */
     IrValue **results; /* by IrValue.id: of an exchange */
     IrValue **locals; /* by IrValue.id: the array in the entry */
+    IrValue **additions; /* two by IrValue.id: of a late addition, the slots of where and what */
     PendingPhi **phis; /* by IrValue.id: what stands for a phi */
     IrValue *given[2], *places; /* slots of what threads bring to an exchange; given: of 32 bits, of 64 */
     IrValue *going, *ended; /* the slot of who has not ended, and the cell of how many have; NULL: nobody ends early */
@@ -43,6 +44,7 @@ typedef struct Form {
     /* the region at hand */
     const Region *region;
     FormChecks checks;
+    bool has_late_additions; /* of the loop at hand */
     bool all_go_on; /* nobody has ended before */
     const IrValue *passed; /* the branch of a test of lanes that all of a warp pass; NULL: there is none */
     IrBlock **copies; /* by piece */

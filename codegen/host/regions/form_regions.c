@@ -6,7 +6,9 @@
 #include "codegen/op/value/parts.h"
 #include "codegen/host/passes/inline_collectives.h"
 #include "codegen/host/regions/form.h"
+#include "codegen/host/regions/late_additions.h"
 #include "codegen/host/regions/loop_places.h"
+#include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
 #include "core/host_abi.h"
 #include "core/ir/ir_graph.h"
@@ -332,6 +334,7 @@ static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *
                  .entries = ARENA_ARRAY(arena, IrValue *, values),
                  .results = ARENA_ARRAY(arena, IrValue *, values),
                  .locals = ARENA_ARRAY(arena, IrValue *, values),
+                 .additions = ARENA_ARRAY(arena, IrValue *, 2 * values),
                  .phis = ARENA_ARRAY(arena, PendingPhi *, values),
                  .copies = ARENA_ARRAY(arena, IrBlock *, regions->piece_count + 1)};
     form.out->by_rows = regions->by_rows;
@@ -440,7 +443,7 @@ static bool asks_for_rows(const IrFunc *kernel)
 
 /* The ways to have loops over threads without need, the first one that gains is taken. */
 typedef struct Way {
-    bool has_loops_around, by_rows, shares_loads, has_borders;
+    bool has_loops_around, by_rows, shares_loads, has_borders, has_late_additions;
     bool shares_checks; /* only where the threads of a row make a check alike in each trip */
 } Way;
 
@@ -450,6 +453,9 @@ static const Way ways[] = {
     {.has_loops_around = true, .by_rows = true, .shares_loads = true},
     {0},
 };
+
+/* Where the order of threads shows by additions of floats only. */
+static const Way ways_of_additions[] = {{.has_late_additions = true}};
 
 /* Of what the row's threads load alike. */
 static bool checks_alike_in_trips(const LoopPlaces *places, const Regions *regions)
@@ -476,9 +482,11 @@ static bool form_by(const Way *way, IrModule *module, bool raises, LoopPlaces *p
     if (!find_regions(raises, arena, &regions) || !are_shared_loads_right(&regions, arena))
         return false;
     choose_tested_regions(&regions, unrolled_headers(places, arena), arena);
-    bool gains =
-        way->has_loops_around ? gains_by_places(places, &regions, arena) : way->has_borders || gains_by_tests(&regions);
-    if (!gains || bytes_kept(&regions) > MOST_CACHED)
+    uint32_t bytes_of_additions = way->has_late_additions ? choose_late_additions(&regions, places, arena) : 0;
+    bool gains = way->has_loops_around     ? gains_by_places(places, &regions, arena)
+                 : way->has_late_additions ? bytes_of_additions > 0
+                                           : way->has_borders || gains_by_tests(&regions);
+    if (!gains || bytes_kept(&regions) + bytes_of_additions > MOST_CACHED)
         return false;
     if (way->shares_checks && (!regions.by_rows || !checks_alike_in_trips(places, &regions)))
         return false;
@@ -514,6 +522,9 @@ void form_parallel_regions(IrModule *module)
     IrFunc *kernel = module->first;
     if (effects & WAITS)
         form_where_threads_meet(module, raises, arena);
+    else if (order_of_threads_shows(module))
+        form_around_threads(module, raises, ways_of_additions, sizeof ways_of_additions / sizeof *ways_of_additions,
+                            arena);
     else
         form_around_threads(module, raises, ways, sizeof ways / sizeof *ways, arena);
     if (by_warps && module->first == kernel)
@@ -524,7 +535,7 @@ void form_parallel_regions(IrModule *module)
 void form_for_borders(IrModule *module)
 {
     static const Way way = {.has_borders = true};
-    if (ir_module_effects(module) & (WAITS | EFFECT_WATCHED))
+    if (ir_module_effects(module) & (WAITS | EFFECT_WATCHED) || order_of_threads_shows(module))
         return;
     Arena *arena = arena_create();
     bool *raises = ARENA_ARRAY(arena, bool, module->function_count);

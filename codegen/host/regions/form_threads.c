@@ -180,6 +180,21 @@ static void copy_note(Form *form, IrBlock *to, const IrValue *note)
         ask_note(form, to, note);
 }
 
+/* What a thread adds, and where: all that it does of a late addition here. */
+static void keep_addition(Form *form, IrBlock *to, const IrValue *atomic)
+{
+    uint32_t count = atomic->operand_count;
+    IrValue **operands = ARENA_ARRAY(form->arena, IrValue *, count);
+    for (uint32_t i = 0; i < count; i++)
+        operands[i] = form->values[atomic->operands[i]->id];
+    IrValue *place = ir_append(to, IR_SUBARRAY, &type_memory, &atomic->pos, count - 1, operands);
+    IrValue *where = ir_append(to, IR_ADDRESS, TYPE_OF(INT64), &atomic->pos, 1, &place), *what = operands[count - 1];
+    if (atomic->atomic == IR_ATOMIC_SUB)
+        what = ir_append(to, IR_NEG, what->type, &atomic->pos, 1, &what);
+    form_store_slot(form, to, form->additions[2 * atomic->id], where);
+    form_store_slot(form, to, form->additions[2 * atomic->id + 1], what);
+}
+
 static void copy_piece(Form *form, uint32_t place)
 {
     const Piece *piece = &form->regions->pieces[place];
@@ -197,6 +212,10 @@ static void copy_piece(Form *form, uint32_t place)
             continue;
         if (value->op == IR_NOTE) {
             copy_note(form, to, value);
+            continue;
+        }
+        if (form->has_late_additions && is_float_addition(value)) {
+            keep_addition(form, to, value);
             continue;
         }
         form_copy_value(form, to, value);
@@ -308,9 +327,54 @@ static bool who_goes_on_matters(const Form *form)
     return form->region->leader == 0 || !form->all_go_on || ends;
 }
 
+/* --- late additions ---------------------------------------------------------------------------------------------------------- */
+
+/* The slots of the region's additions, in the program's order. */
+static IrValue **slots_of_additions(Form *form, uint32_t *count)
+{
+    const Region *region = form->region;
+    IrValue **slots = ARENA_ARRAY(form->arena, IrValue *, 2 * form->regions->kernel->value_count);
+    for (uint32_t i = 0; i < region->piece_count; i++) {
+        const Piece *piece = &form->regions->pieces[region->pieces[i]];
+        for (const IrValue *value = piece->first; value && value != piece->end; value = value->next) {
+            if (!is_float_addition(value))
+                continue;
+            slots[(*count)++] = form->additions[2 * value->id] = form_slot(form, TYPE_OF(INT64));
+            slots[(*count)++] = form->additions[2 * value->id + 1] = form_slot(form, value->type);
+        }
+    }
+    return slots;
+}
+
+/* No thread adds anything, so far. */
+static IrBlock *form_no_additions(Form *form, IrBlock *from, IrValue **slots, uint32_t count)
+{
+    IrBlock *after = ir_block(form->out), *body = ir_block(form->out), *at = ir_block(form->out);
+    ir_jump(from, at, NULL);
+    IrValue *loop = ir_append(at, IR_THREAD_LOOP, &type_none, NULL, 0, NULL);
+    loop->targets[0] = after;
+    loop->targets[1] = body;
+    loop->hint = IR_THREADS_INDEPENDENT;
+    IrValue *none = ir_const_int(body, TYPE_OF(INT64), 0, NULL);
+    for (uint32_t i = 0; i < count; i += 2)
+        form_store_slot(form, body, slots[i], none);
+    ir_jump(body, at, NULL);
+    return after;
+}
+
+/* --- the loop -------------------------------------------------------------------------------------------------------------- */
+
 /* The loop over threads, entered from `from`. Returns the block behind it. */
 IrBlock *form_threads(Form *form, IrBlock *from)
 {
+    IrValue **slots = NULL;
+    uint32_t slot_count = 0;
+    form->has_late_additions = form->region->has_late_additions && form->checks != CHECKS_ASKED &&
+                               (form->checks == CHECKS_PASSED || !form->region->is_tested);
+    if (form->has_late_additions) {
+        slots = slots_of_additions(form, &slot_count);
+        from = form_no_additions(form, from, slots, slot_count);
+    }
     IrBlock *after = ir_block(form->out);
     IrValue *operands[2] = {form->going, form->ended};
     form->loop = ir_block(form->out);
@@ -321,11 +385,14 @@ IrBlock *form_threads(Form *form, IrBlock *from)
     IrValue *loop = ir_append(form->loop, IR_THREAD_LOOP, &type_none, NULL, asks ? 2 : 0, operands);
     loop->targets[0] = after;
     loop->targets[1] = form->top;
-    loop->hint = keeps_order(form->regions, form->region, form->arena) ? IR_THREADS_INDEPENDENT : 0;
+    bool is_independent = keeps_order(form->regions, form->region, !form->has_late_additions, form->arena);
+    loop->hint = is_independent ? IR_THREADS_INDEPENDENT : 0;
     if (asks && (form->all_go_on || form->region->leader == 0))
         loop->hint |= IR_THREADS_BEGIN;
     form->top = form_tests(form, form->top);
     form_body(form);
+    if (form->has_late_additions)
+        ir_append(after, IR_ADDITIONS, &type_none, NULL, slot_count, slots);
     return after;
 }
 

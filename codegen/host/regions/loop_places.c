@@ -157,7 +157,7 @@ static void find_loops_around(LoopPlaces *places)
 /* The order of threads must not show, and trips of the kernel's own are around already. */
 static bool is_free(const IrModule *module)
 {
-    if (order_of_threads_shows(module))
+    if (order_shows_but_by_additions(module))
         return false;
     for (const IrBlock *block = module->first->first; block; block = block->next)
         if (block->last->op == IR_NEXT_TRIP)

@@ -135,14 +135,16 @@ static bool may_pass(const Access *store, const Access *later)
 }
 
 /* Fills in what the region accesses, in the program's order; false when that is too much to compare. */
-static bool list_accesses(const Regions *regions, const Region *region, Access *accesses, uint32_t *count)
+static bool list_accesses(const Regions *regions, const Region *region, bool has_additions, Access *accesses,
+                          uint32_t *count)
 {
     for (uint32_t i = 0; i < region->piece_count; i++) {
         const Piece *piece = &regions->pieces[region->pieces[i]];
         for (const IrValue *value = piece->first; value && value != piece->end; value = value->next) {
             if (*count == MOST_ACCESSES)
                 return false;
-            *count += read_access(regions, NULL, value, &accesses[*count]);
+            if (has_additions || !is_float_addition(value))
+                *count += read_access(regions, NULL, value, &accesses[*count]);
         }
     }
     return true;
@@ -171,11 +173,11 @@ static bool keeps_order_of(const Access *accesses, uint32_t count, bool repeats)
     return true;
 }
 
-bool keeps_order(const Regions *regions, const Region *region, Arena *arena)
+bool keeps_order(const Regions *regions, const Region *region, bool has_additions, Arena *arena)
 {
     Access *accesses = ARENA_ARRAY(arena, Access, MOST_ACCESSES + 1);
     uint32_t count = 0;
-    return list_accesses(regions, region, accesses, &count) &&
+    return list_accesses(regions, region, has_additions, accesses, &count) &&
            keeps_order_of(accesses, count, has_loop(regions, region, arena));
 }
 

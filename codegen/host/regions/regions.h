@@ -71,6 +71,7 @@ typedef struct Region {
     uint32_t incoming_count;
     bool ends_threads; /* some threads may end here while others go on */
     bool is_tested; /* its checks are made beforehand: choose_tested_regions() */
+    bool has_late_additions; /* its atomics are made behind all that its threads do besides: choose_late_additions() */
 } Region;
 
 typedef enum ValueHome {
@@ -111,8 +112,9 @@ bool find_steps(Regions *regions, Arena *arena);
 bool is_made_at_start(const IrValue *value);
 /* What a phi has for threads that come to it on ways of their own; NULL: none do. is_one: it is the same on all ways. */
 const IrValue *value_of_divergent_ways(const Regions *regions, const IrValue *phi, bool *is_one);
-/* region_order.c: whether LLVM may take the region's accesses for independent of each other, a thread's own included. */
-bool keeps_order(const Regions *regions, const Region *region, Arena *arena);
+/* region_order.c: whether LLVM may take the region's accesses for independent of each other, a thread's own included.
+ * has_additions: additions of floats are among them. */
+bool keeps_order(const Regions *regions, const Region *region, bool has_additions, Arena *arena);
 /* The parameter, shared array, local array, cell or data that the array is, or is a part of; NULL: not known. */
 const IrValue *memory_of(const IrValue *array);
 /* shared_loads.c: whether the array is an argument, or nothing is known of it. Arguments may be parts of one array. */
@@ -131,6 +133,11 @@ void form_for_borders(IrModule *module);
 /* tested_regions.c: marks regions that can be one loop that asks whether a check fails, and one without checks. unrolled: by
  * IrBlock.id, headers of loops to write out inside of a region. */
 void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena);
+/* late_additions.c: an atomic that adds a float to an argument. */
+bool is_float_addition(const IrValue *value);
+/* tested_regions.c: whether LLVM can do the region for several threads at once, as far as operations and loops go. unrolled: as
+ * above. */
+bool is_plain_region(const Regions *regions, const Region *region, const bool *unrolled, Arena *arena);
 /* Whether the operation writes to memory, as far as threads see. */
 bool writes_memory(const IrValue *value);
 /* Whether the function does nothing but compute its result. */

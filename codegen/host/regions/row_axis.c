@@ -83,15 +83,19 @@ static bool uses_old_value(const IrValue *value)
     return false;
 }
 
-bool order_of_threads_shows(const IrModule *module)
+static bool order_shows(const IrModule *module, bool by_additions)
 {
     for (const IrFunc *function = module->first; function; function = function->next)
         for (const IrBlock *block = function->first; block; block = block->next)
             for (const IrValue *value = block->first; value; value = value->next)
-                if (shows_order(value) || uses_old_value(value))
+                if ((shows_order(value) && (by_additions || !is_float_addition(value))) || uses_old_value(value))
                     return true;
     return false;
 }
+
+bool order_of_threads_shows(const IrModule *module) { return order_shows(module, true); }
+
+bool order_shows_but_by_additions(const IrModule *module) { return order_shows(module, false); }
 
 /* --- steps of a value ------------------------------------------------------------------------------------------------------- */
 

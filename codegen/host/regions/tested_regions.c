@@ -288,3 +288,10 @@ void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena)
             find_tested_wraps(regions, region);
     }
 }
+
+bool is_plain_region(const Regions *regions, const Region *region, const bool *unrolled, Arena *arena)
+{
+    bool *asks = ARENA_ARRAY(arena, bool, regions->kernel->value_count + 1), repeats = false;
+    Search search = {.regions = regions, .region = region, .asks = asks};
+    return has_suitable_values(&search) && has_short_loops(&search, unrolled, &repeats, arena);
+}

@@ -32,6 +32,8 @@ bool only_returns(const IrBlock *block);
 bool leads_nowhere(const IrBlock *block, const IrBlock *loop);
 /* row_axis.c: whether a program can tell in which order the threads of a block run, though they do not meet. */
 bool order_of_threads_shows(const IrModule *module);
+/* Likewise, by anything but additions of floats. */
+bool order_shows_but_by_additions(const IrModule *module);
 /* The parts of a condition that is `wanted`: whether both operands have to be. */
 bool is_conjunction(const IrValue *condition, bool wanted);
 

@@ -242,7 +242,8 @@ void emit_op_SLOT_STORE(Emitter *emitter, const IrValue *value, LLVMValueRef *ou
 
 /* --- exchanges ---------------------------------------------------------------------------------------------------------- */
 
-static void call_exchange(Emitter *emitter, uint32_t count, LLVMValueRef *arguments)
+/* Of those that take no thread. */
+static void call_block_service(Emitter *emitter, size_t service, uint32_t count, LLVMValueRef *arguments)
 {
     LLVMTypeRef types[8];
     LLVMBuilderRef builder = emitter->builder;
@@ -251,8 +252,7 @@ static void call_exchange(Emitter *emitter, uint32_t count, LLVMValueRef *argume
     LLVMTypeRef type = LLVMFunctionType(emitter->void_type, types, count, false);
     LLVMValueRef services = LLVMBuildLoad2(builder, emitter->pointer_type,
                                            host_field(emitter, emitter->thread, offsetof(HostThread, services)), "");
-    LLVMValueRef function = LLVMBuildLoad2(builder, emitter->pointer_type,
-                                           host_field(emitter, services, offsetof(HostServices, exchange)), "");
+    LLVMValueRef function = LLVMBuildLoad2(builder, emitter->pointer_type, host_field(emitter, services, service), "");
     LLVMValueRef call = LLVMBuildCall2(builder, type, function, arguments, count, "");
     LLVMAddCallSiteAttribute(call, (LLVMAttributeIndex)LLVMAttributeFunctionIndex,
                              enum_attribute(emitter, "nounwind", 0));
@@ -292,11 +292,41 @@ void emit_op_EXCHANGE(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         result = prologue_alloca(emitter, sizeof(uint64_t), sizeof(uint64_t));
     LLVMValueRef arguments[5] = {const_i32(emitter, (int32_t)value->intrinsic), frame->thread_count,
                                  operand_parts(emitter, value, 0)[0], going ? going : nothing, result};
-    call_exchange(emitter, 5, arguments);
+    call_block_service(emitter, offsetof(HostServices, exchange), 5, arguments);
     if (!part_count(value->type))
         return;
     LLVMValueRef bits = LLVMBuildLoad2(emitter->builder, emitter->i64, result, "");
     out[0] = LLVMBuildIntCast2(emitter->builder, bits, part_type(emitter, value->type), false, "");
+}
+
+/* --- additions ----------------------------------------------------------------------------------------------------------------- */
+
+static void call_add(Emitter *emitter, LLVMValueRef additions, uint32_t count, LLVMValueRef threads, uint32_t size)
+{
+    LLVMValueRef arguments[4] = {additions, const_i32(emitter, (int32_t)count), threads,
+                                 const_i32(emitter, (int32_t)size)};
+    call_block_service(emitter, offsetof(HostServices, add), 4, arguments);
+}
+
+void emit_op_ADDITIONS(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
+{
+    (void)out;
+    const BlockFrame *frame = frame_of(emitter, value);
+    if (!frame || frame->slots) {
+        if (frame)
+            diag_fail(emitter->diag, &value->pos, DIAG_IR_INVALID, emitter->function->name, "additions of one warp");
+        return;
+    }
+    uint32_t count = value->operand_count / 2;
+    LLVMValueRef additions = prologue_alloca(emitter, count * sizeof(HostAddition), _Alignof(HostAddition));
+    for (uint32_t i = 0; i < count; i++) {
+        size_t at = i * sizeof(HostAddition);
+        LLVMBuildStore(emitter->builder, operand_parts(emitter, value, 2 * i)[0],
+                       host_field(emitter, additions, at + offsetof(HostAddition, places)));
+        LLVMBuildStore(emitter->builder, operand_parts(emitter, value, 2 * i + 1)[0],
+                       host_field(emitter, additions, at + offsetof(HostAddition, values)));
+    }
+    call_add(emitter, additions, count, frame->thread_count, value->operands[1]->type->size);
 }
 
 /* --- loops over threads ------------------------------------------------------------------------------------------------- */

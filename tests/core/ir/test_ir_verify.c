@@ -210,6 +210,8 @@ static void test_thread_rules(void)
     check_threads_refused(loop, "", "  exchange cuda.shfl_sync %0, %1, %4",
                           "operand 1 has type bool, which is not u32");
     check_threads_refused(loop, "", "  exchange cuda.syncthreads_or %0", "the result has type none");
+    check_threads_refused(loop, "", "  additions %0", "additions are pairs of slots");
+    check_threads_refused(loop, "", "  additions %0, %4", "operand 1 has type u64, which is not a slot of f32 or f64");
 }
 
 static void test_value_rules(void)
