@@ -279,6 +279,7 @@ STATEMENTS = [
     "from numba import cuda; assert cuda.driver.get_version() == cuda.driver.driver.get_version(); cuda.devices.reset",
     "from numba import cuda; assert issubclass(cuda.driver.CudaAPIError, Exception) and cuda.nvvm.is_available()",
     "from numba.cuda.cudadrv.drvapi import cu_context, cu_device, cu_device_ptr, cu_event, cu_stream; cu_stream(0)",
+    "from numba import cuda; assert cuda.cudadrv.nvvm.is_available(); cuda.cudadrv.enums, cuda.cudadrv.drvapi",
 ]
 
 
