@@ -48,6 +48,8 @@ void split_where_all_go_on(IrModule *module);
 void take_several_trips(IrModule *module);
 /* passes/row_borders.c: makes loops of their own over threads for which an index is neither clamped nor wrapped. */
 void split_row_borders(IrModule *module);
+/* passes/row_divisors.c: marks loops over threads that are cut where quotients by other numbers than constants change. */
+void cut_rows_by_divisors(IrModule *module);
 /* regions/common_sums.c: makes sums in a variable that all threads of a region add to one element of shared memory. */
 void make_common_sums(IrModule *module);
 /* passes/array_registers.c: makes of arrays that a loop over threads uses by numbers alone ones that LLVM takes apart. */

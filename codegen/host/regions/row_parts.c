@@ -24,13 +24,13 @@
 #include "codegen/op/value/parts.h"
 
 enum {
-    LEAST_DIVISOR = 16, /* parts of fewer threads are no vectors */
     MOST_THREADS = 1 << 20, /* of a part */
     MOST_QUOTIENTS = 32,
 };
 
 typedef struct Quotient {
     const IrValue *value, *dividend;
+    const IrValue *by; /* NULL: the divisor is a constant */
     int64_t divisor;
     bool is_rest;
     LLVMValueRef first; /* in the part's first thread */
@@ -48,7 +48,7 @@ struct RowParts {
 
 static bool is_divisor(int64_t number, const Type *type)
 {
-    return number >= LEAST_DIVISOR && number <= INT64_MAX >> (64 - type_bits(type)) >> 1;
+    return number >= LEAST_ROW_DIVISOR && number <= INT64_MAX >> (64 - type_bits(type)) >> 1;
 }
 
 static bool is_mask(int64_t number) { return number > 0 && !(number & (number + 1)); }
@@ -56,11 +56,15 @@ static bool is_mask(int64_t number) { return number > 0 && !(number & (number + 
 /* What the value is of which dividend, as far as its operation tells. */
 static bool read_quotient(const IrValue *value, Quotient *out)
 {
-    if (value->operand_count != 2 || !type_is_integer(value->type) || value->type->size < 4 ||
-        value->operands[1]->op != IR_CONST)
+    if (value->operand_count != 2 || !type_is_integer(value->type) || value->type->size < 4)
         return false;
-    int64_t number = value->operands[1]->integer;
-    *out = (Quotient){.value = value, .dividend = value->operands[0]};
+    const IrValue *by = value->operands[1];
+    *out = (Quotient){.value = value, .dividend = value->operands[0], .is_rest = value->op == IR_MOD};
+    if (by->op != IR_CONST) {
+        out->by = by;
+        return value->op == IR_FLOORDIV || value->op == IR_MOD;
+    }
+    int64_t number = by->integer;
     switch (value->op) {
     case IR_FLOORDIV:
     case IR_MOD: out->divisor = number; break;
@@ -68,17 +72,36 @@ static bool read_quotient(const IrValue *value, Quotient *out)
     case IR_AND: out->divisor = is_mask(number) && number < INT64_MAX ? number + 1 : 0; break;
     default: return false;
     }
-    out->is_rest = value->op == IR_MOD || value->op == IR_AND;
+    out->is_rest |= value->op == IR_AND;
     return is_divisor(out->divisor, value->type);
 }
 
-static void find_quotients(RowParts *parts)
+static bool is_of_row(const RowParts *parts, const IrValue *value, bool by_others, Quotient *out)
+{
+    const bool *is_inside = parts->body.is_inside;
+    return read_quotient(value, out) && (!out->by || (by_others && slope_of_bits(is_inside, out->by) == 0)) &&
+           slope_of_bits(is_inside, out->dividend) == 1;
+}
+
+/* Remainders alone, as (j + 1) % width, wrap at an array's border, which row_borders.c knows about. */
+static bool has_quotient_by_other(const RowParts *parts)
 {
     Quotient found;
     for (uint32_t i = 0; i < parts->body.count; i++)
         for (const IrValue *value = parts->body.blocks[i]->first; value; value = value->next)
-            if (parts->count < MOST_QUOTIENTS && read_quotient(value, &found) &&
-                slope_of_bits(parts->body.is_inside, found.dividend) == 1)
+            if (is_of_row(parts, value, true, &found) && found.by && !found.is_rest)
+                return true;
+    return false;
+}
+
+/* by_others: by divisors that are no constants, too. */
+static void find_quotients(RowParts *parts, bool by_others)
+{
+    Quotient found;
+    by_others = by_others && has_quotient_by_other(parts);
+    for (uint32_t i = 0; i < parts->body.count; i++)
+        for (const IrValue *value = parts->body.blocks[i]->first; value; value = value->next)
+            if (parts->count < MOST_QUOTIENTS && is_of_row(parts, value, by_others, &found))
                 parts->quotients[parts->count++] = found;
 }
 
@@ -107,9 +130,9 @@ static bool are_in_indices(const RowParts *parts, Arena *arena)
     return false;
 }
 
-static bool is_worth_it(RowParts *parts, Arena *arena)
+static bool is_worth_it(RowParts *parts, bool by_others, Arena *arena)
 {
-    find_quotients(parts);
+    find_quotients(parts, by_others);
     return parts->count && are_in_indices(parts, arena);
 }
 
@@ -124,16 +147,37 @@ bool has_row_parts(IrFunc *kernel)
         parts->body.blocks[parts->body.count++] = block;
         parts->body.is_inside[block->id] = true;
     }
-    bool has = is_worth_it(parts, arena);
+    bool has = is_worth_it(parts, true, arena);
     arena_destroy(arena);
     return has;
+}
+
+uint32_t find_row_divisors(const IrValue *thread_loop, const IrValue **out, uint32_t most, Arena *arena)
+{
+    uint32_t count = 0;
+    RowParts *parts = ARENA_NEW(arena, RowParts);
+    parts->body = find_loop_body(thread_loop, arena);
+    if (!is_worth_it(parts, true, arena))
+        return 0;
+    for (uint32_t i = 0; i < parts->count; i++) {
+        const IrValue *by = parts->quotients[i].by;
+        uint32_t known = 0;
+        while (known < count && out[known] != by)
+            known++;
+        if (by && known == most)
+            return 0;
+        if (by)
+            out[known] = by;
+        count += by && known == count;
+    }
+    return count;
 }
 
 RowParts *find_row_parts(Emitter *emitter, const IrValue *thread_loop)
 {
     RowParts *parts = ARENA_NEW(emitter->arena, RowParts);
     parts->body = find_loop_body(thread_loop, emitter->arena);
-    if (!is_worth_it(parts, emitter->arena))
+    if (!is_worth_it(parts, thread_loop->hint & IR_THREADS_CUT, emitter->arena))
         return NULL;
     parts->is_made = ARENA_ARRAY(emitter->arena, bool, emitter->function->value_count + 1);
     return parts;
@@ -164,6 +208,8 @@ static LLVMValueRef threads_behind(Emitter *emitter, RowParts *parts, Quotient *
     LLVMValueRef first = emitter->parts[quotient->value->id][0], dividend = emitter->parts[quotient->dividend->id][0];
     LLVMTypeRef type = LLVMTypeOf(first);
     LLVMValueRef divisor = LLVMConstInt(type, (uint64_t)quotient->divisor, false), rest = first;
+    if (quotient->by)
+        divisor = emitter->parts[quotient->by->id][0];
     bool is_signed = quotient->value->type->kind == TYPE_INT;
     uint64_t largest = UINT64_MAX >> (64 - type_bits(quotient->value->type)) >> is_signed;
     if (!quotient->is_rest) {
@@ -171,7 +217,8 @@ static LLVMValueRef threads_behind(Emitter *emitter, RowParts *parts, Quotient *
         rest = LLVMBuildSub(builder, dividend, multiple, "");
     }
     quotient->first = first;
-    LLVMValueRef left = LLVMBuildSub(builder, LLVMConstInt(type, (uint64_t)quotient->divisor - 1, false), rest, "");
+    LLVMValueRef last = LLVMBuildSub(builder, divisor, LLVMConstInt(type, 1, false), "");
+    LLVMValueRef left = LLVMBuildSub(builder, last, rest, "");
     LLVMValueRef until_wrap = LLVMBuildSub(builder, LLVMConstInt(type, largest, false), dividend, "");
     left = lesser(emitter, left, until_wrap);
     left = lesser(emitter, left, LLVMConstInt(type, MOST_THREADS, false));

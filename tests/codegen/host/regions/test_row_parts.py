@@ -1,5 +1,5 @@
-"""Quotients and remainders of a thread's place by a number: loops over a row's threads are cut where a quotient changes.
-Neighbours then load and store neighbouring elements. Values are those of Python's own operators."""
+"""Quotients and remainders of threads' places by numbers: loops over a row's threads are cut where a quotient changes,
+and neighbours load and store neighbouring elements. Values are those of Python's own operators."""
 
 import re
 from types import SimpleNamespace
@@ -199,3 +199,98 @@ def test_two_axes_and_several_places():
         i, j = np.mgrid[:height, :width]
         want = x[i // 16, j // 20, j % 20] - x[(i + 3) >> 5, (j + 7) // 32, (j + 7) & 31] + (j - 50) // 17
         np.testing.assert_array_equal(out, want)
+
+
+WIDTHS = ["x.shape[1]", "w", "np.int32(w)", "x.shape[1] + w - w"]
+
+
+def flat_by(width):
+    return kernel_of(f"def kernel(x, out, w):\n"
+                     f"    i = cuda.grid(1)\n"
+                     f"    if i < x.size:\n"
+                     f"        out[i // ({width}), i % ({width})] = x[i // ({width}), i % ({width})] * 2\n")
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_divisors_that_are_no_constants(width):
+    """Two loops: small divisors would make short parts."""
+    kernel = flat_by(width)
+    for columns in (1, 2, 3, 7, 15, 16, 17, 31, 64, 100, 300, 5000):
+        x = np.random.default_rng(1).random((-(-9999 // columns), columns)).astype(np.float32)
+        for block in (32, 100, 256):
+            out = np.zeros_like(x)
+            kernel[-(-x.size // block), block](x, out, columns)
+            np.testing.assert_array_equal(out, x * 2, f"{columns} {block}")
+    text = kernel.inspect("divisors", kernel.signatures[0])
+    assert 2 * text.count("thread_loop !independent !cut") == text.count("thread_loop") > 0
+    assert re.search(r"load <\d+ x float>", next(iter(kernel.inspect_llvm().values())))
+
+
+def test_three_axes_of_a_flat_grid():
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        n, height, width = x.shape
+        if i < x.size:
+            z = i // (height * width)
+            y = i // width % height
+            out[z, y, i % width] = x[z, y, i % width] + z * 1000 + y
+
+    for shape in ((3, 5, 7), (2, 3, 40), (1, 1, 1), (4, 33, 17), (2, 300, 16)):
+        x = np.arange(np.prod(shape)).reshape(shape)
+        out = np.zeros_like(x)
+        kernel[-(-x.size // 128), 128](x, out)
+        z, y, _ = np.indices(shape)
+        np.testing.assert_array_equal(out, x + z * 1000 + y)
+
+
+def test_tiles_of_any_width_between_barriers():
+    @cuda.jit
+    def kernel(x, out, width, rounds):
+        tile = cuda.shared.array(1024, np.int32)
+        t = cuda.threadIdx.y * cuda.blockDim.x + cuda.threadIdx.x
+        for k in range(rounds):
+            tile[t // width * 32 + t % width] = x[t // width, t % width] + k
+            cuda.syncthreads()
+            out[k, t] = tile[t // width * 32 + t % width] - tile[0]
+            cuda.syncthreads()
+
+    x = np.random.default_rng(1).integers(0, 1000, (256, 32)).astype(np.int32)
+    for width in (8, 16, 20, 32):
+        for block in ((16, 16), (256, 1), (50, 5), (7, 3)):
+            out, count = np.zeros((2, 256), np.int32), block[0] * block[1]
+            kernel[1, block](x, out, width, 2)
+            t = np.arange(count)
+            np.testing.assert_array_equal(out[:, :count], np.stack([x[t // width, t % width] - x[0, 0]] * 2))
+
+
+def test_divisors_below_zero():
+    """These are divided by for each thread."""
+    @cuda.jit
+    def kernel(x, out, w):
+        i = cuda.grid(1)
+        if i < 64:
+            out[i] = x[i // w + 100, i % w + 40]
+
+    x = np.random.default_rng(1).random((200, 80))
+    for w in (-16, -3, -100, 30):
+        out = np.zeros(64)
+        kernel[2, 32](x, out, w)
+        i = np.arange(64)
+        places = i % w + 40
+        np.testing.assert_array_equal(out, x[i // w + 100, places])
+
+
+def test_remainders_alone_wrap():
+    """At an array's border, mostly, which row_borders.c sees to."""
+    @cuda.jit
+    def kernel(x, out):
+        j, i = cuda.grid(2)
+        if i < out.shape[0] and j < out.shape[1]:
+            out[i, j] = x[i, (j + 1) % out.shape[1]]
+
+    x = np.arange(40 * 30).reshape(40, 30)
+    out = np.zeros_like(x)
+    kernel[(2, 3), (16, 16)](x, out)
+    np.testing.assert_array_equal(out, np.roll(x, -1, 1))
+    assert "!cut" not in kernel.inspect("divisors", kernel.signatures[0])
