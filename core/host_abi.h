@@ -98,7 +98,8 @@ static inline size_t host_context_bytes(uint32_t for_each, uint32_t threads)
 typedef void (*HostThreadEntry)(HostThread *thread);
 /* Runs blocks [first, first + count) of the grid, numbered along the kernel's rows: x fastest, unless IrFunc.row_axis is
  * another one. `frame` has block_dim, grid_dim, shared, dynamic_shared, dynamic_size, parameters, services, context
- * and stack_end filled; the callee sets the rest in a copy of its own. */
+ * and stack_end filled, and thread_index of the axes of KernelImage.repeated_axes, whose other threads are further calls; the
+ * callee sets the rest in a copy of its own. */
 typedef void (*HostBlocksEntry)(const HostThread *frame, int64_t first, int64_t count);
 
 #endif

@@ -12,6 +12,7 @@ typedef struct RowParts RowParts; /* regions/row_parts.h */
 struct HostEmitter {
     uint32_t context_size; /* bytes that a block keeps for each thread */
     IntrinsicId wide_index; /* threadIdx along rows of joined blocks, which may be above 1023; else no register */
+    uint32_t repeated_axes; /* a bit for each axis of a block that the kernel's entry is run along by the runtime */
     uint32_t call_count; /* calls so far at which lanes meet */
     IndependentLoop *independent_loops; /* over threads, to be marked */
     ObservedModule *observed; /* what it counts for the host */

@@ -6,13 +6,15 @@
 
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
+#include "codegen/host/host_emitter.h"
 #include "codegen/host/host_entry.h"
 #include "codegen/host/host_loop.h"
 #include "codegen/host/memory_kinds.h"
 #include "codegen/host/private_copy.h"
 #include "codegen/host/regions/loop_body.h"
-#include "codegen/host/regions/thread_loop.h"
 #include "codegen/host/regions/row_bounds.h"
+#include "codegen/host/regions/thread_bounds.h"
+#include "codegen/host/regions/thread_loop.h"
 #include "codegen/ir_to_llvm.h"
 
 enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC, LONGEST_ROW = 4096 /* threads of joined blocks */ };
@@ -24,6 +26,7 @@ typedef struct Entry {
     LLVMValueRef *arguments; /* of the body: the thread, then the fields of the parameters; then the trip's number */
     uint32_t argument_count; /* of the body */
     PrivateCopy private;
+    LLVMValueRef index[3]; /* of the threads along axes that the runtime runs the entry along; else NULL */
     LLVMValueRef any_trip; /* i1 in memory: whether a thread of the block had the trip */
 } Entry;
 
@@ -186,6 +189,9 @@ static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame
     LLVMValueRef thread[3], first = const_i32(emitter, 0), end = frame->row_length;
     HostLoop loops[3]; /* the innermost one first */
     for (int i = 2; i > 0; i--) {
+        thread[axes[i]] = entry->index[axes[i]];
+        if (thread[axes[i]])
+            continue;
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
         thread[axes[i]] = loops[i].index;
     }
@@ -203,7 +209,8 @@ static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame
     LLVMBuildBr(emitter->builder, row_done);
     LLVMPositionBuilderAtEnd(emitter->builder, row_done);
     for (int i = 1; i < 3; i++)
-        host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[i]));
+        if (!entry->index[axes[i]])
+            host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[i]));
 }
 
 /* The body runs all threads of the block by itself, or those of a row, or of a warp. */
@@ -320,6 +327,17 @@ static LLVMValueRef threads_of(Emitter *emitter, const Frame *frame, LLVMValueRe
     return blocks;
 }
 
+/* Loops along these axes would have one trip as a rule, but take as long to compile as others. */
+static void leave_repeated_axes(Emitter *emitter, Entry *entry, LLVMValueRef from)
+{
+    uint32_t axes = has_thread_loops(entry->body->ir) ? 0 : axes_of_alike_threads(emitter->ir);
+    emitter->host->repeated_axes = axes;
+    for (uint32_t axis = 0; axis < 3; axis++)
+        if (axes >> axis & 1)
+            entry->index[axis] = load_extent(emitter, from, offsetof(HostThread, thread_index) + 4 * axis,
+                                             intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis));
+}
+
 static void emit_blocks_entry(Emitter *emitter, Entry *entry)
 {
     LLVMTypeRef types[3] = {emitter->pointer_type, emitter->i64, emitter->i64};
@@ -329,6 +347,7 @@ static void emit_blocks_entry(Emitter *emitter, Entry *entry)
     LLVMBasicBlockRef some = new_block(emitter), none = new_block(emitter);
     LLVMPositionBuilderAtEnd(emitter->builder, some);
     Frame frame = load_frame(emitter, from);
+    leave_repeated_axes(emitter, entry, from);
     load_arguments(emitter, entry, from);
     entry->private =
         begin_private_copy(emitter, entry->body->ir, entry->arguments + 1, threads_of(emitter, &frame, count));

@@ -390,6 +390,7 @@ static void begin(Emitter *emitter)
 static void describe_image(const Emitter *emitter, KernelImage *image)
 {
     image->context_size = emitter->host->context_size;
+    image->repeated_axes = emitter->host->repeated_axes;
     host_describe_observed(emitter, image);
     image->checks = checks_of(emitter->options, TARGET_HOST);
     image->has_real_threads = emitter->effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);

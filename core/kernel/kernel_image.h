@@ -17,6 +17,7 @@
     NUMBER(uint32_t, static_shared) /* bytes of shared arrays; GPU: of those that a launch must give memory for */ \
     NUMBER(uint32_t, local_size) /* host: bytes of local arrays of one thread, for the size of its stack */        \
     NUMBER(uint32_t, context_size) /* host: bytes that a block keeps for each thread (host_context_bytes) */       \
+    NUMBER(uint32_t, repeated_axes) /* host: axes of a block, a bit each, that the runtime runs the entry along */ \
     NUMBER(bool, has_real_threads) /* host: the entry runs one thread */                                           \
     NUMBER(bool, reports) /* threads may raise what the host is told of */                                         \
     NUMBER(bool, has_notes) /* a launch gives it OverflowRecords, or the state for them */                         \

@@ -144,6 +144,18 @@ static void run_threads(HostThreadEntry entry, const HostThread *frame, int64_t 
     }
 }
 
+/* Once for each index of axes that the entry does not run along by itself. */
+static void run_blocks(const KernelImage *image, HostBlocksEntry entry, HostThread frame, int64_t count)
+{
+    int32_t *index = frame.thread_index, counts[3];
+    for (int axis = 0; axis < 3; axis++)
+        counts[axis] = image->repeated_axes >> axis & 1 ? frame.block_dim[axis] : 1;
+    for (index[2] = 0; index[2] < counts[2]; index[2]++)
+        for (index[1] = 0; index[1] < counts[1]; index[1]++)
+            for (index[0] = 0; index[0] < counts[0]; index[0]++)
+                entry(&frame, 0, count);
+}
+
 static void run_image(const KernelImage *image, const HostCode *code, const void *parameters, Grid grid)
 {
     static const HostServices services = {.barrier = no_barrier};
@@ -161,7 +173,7 @@ static void run_image(const KernelImage *image, const HostCode *code, const void
     frame.context =
         aligned_alloc(HOST_CONTEXT_STEP, host_context_bytes(image->context_size, threads) + HOST_CONTEXT_STEP);
     if (codegen_host_blocks_entry(code))
-        codegen_host_blocks_entry(code)(&frame, 0, blocks);
+        run_blocks(image, codegen_host_blocks_entry(code), frame, blocks);
     else
         run_threads(codegen_host_thread_entry(code), &frame, blocks);
     free(frame.context);

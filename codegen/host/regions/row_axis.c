@@ -368,6 +368,23 @@ static bool knows_no_blocks(const IrModule *module, uint32_t axis)
     return true;
 }
 
+uint32_t axes_of_alike_threads(const IrModule *module)
+{
+    uint32_t row = module->first->row_axis;
+    if (order_of_threads_shows(module))
+        return 0;
+    for (const IrFunc *function = module->first; function; function = function->next)
+        for (const IrBlock *block = function->first; block; block = block->next)
+            for (const IrValue *value = block->first; value; value = value->next) {
+                if (belongs_to_block(value))
+                    return 0;
+                for (uint32_t axis = 0; axis < AXES; axis++)
+                    if (axis != row && is_register(value, INTRINSIC_CUDA_THREAD_IDX, axis))
+                        return 0;
+            }
+    return ((1u << AXES) - 1) & ~(1u << row);
+}
+
 void choose_row_axis(IrModule *module)
 {
     IrFunc *kernel = module->first;

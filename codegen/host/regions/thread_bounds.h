@@ -34,6 +34,9 @@ bool leads_nowhere(const IrBlock *block, const IrBlock *loop);
 bool order_of_threads_shows(const IrModule *module);
 /* Likewise, by anything but additions of floats. */
 bool order_shows_but_by_additions(const IrModule *module);
+/* row_axis.c: a bit for each axis but that of the rows, where threads do the same along them, since none asks for its index there;
+ * else 0, as well as where somebody may see that they do not run block by block. */
+uint32_t axes_of_alike_threads(const IrModule *module);
 /* The parts of a condition that is `wanted`: whether both operands have to be. */
 bool is_conjunction(const IrValue *condition, bool wanted);
 

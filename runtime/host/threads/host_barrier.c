@@ -89,7 +89,7 @@ static void run_fiber(HostFiber *fiber)
     HostWorker *worker = fiber->worker;
     if (worker->block_count) {
         worker->frame.stack_end = fiber;
-        worker->kernel->blocks_entry(&worker->frame, worker->first_block, worker->block_count);
+        host_worker_run_entry(worker, worker->first_block, worker->block_count);
         fiber->waited = false;
     } else {
         do {

@@ -127,7 +127,7 @@ static void run_blocks(HostWorker *worker, int64_t first, int64_t count)
 {
     worker->frame.stack_end = __builtin_frame_address(0);
     if (!sigsetjmp(worker->escape, 0))
-        worker->kernel->blocks_entry(&worker->frame, first, count);
+        host_worker_run_entry(worker, first, count);
 }
 
 static void run_chunk(HostWorker *worker, int64_t first, int64_t count)

@@ -17,6 +17,7 @@ typedef struct HostKernel {
     RtKernel base;
     HostThreadEntry thread_entry;
     HostBlocksEntry blocks_entry; /* NULL: threads must be real */
+    uint32_t repeated_axes; /* of a block, a bit each: blocks_entry runs the threads of one index */
     bool by_clusters; /* blocks of a cluster run in turns */
     bool is_observed; /* its blocks run one after the other (host_profile.c) */
     bool by_warps; /* threads are scheduled by host_warp.c */
@@ -170,5 +171,24 @@ void host_worker_enter_block(HostWorker *worker, int64_t block);
 /* Takes chunks of so many blocks until none is left or the deadline has passed (CLOCK_MONOTONIC nanoseconds). Returns how
  * many blocks it ran. The worker is prepared. */
 int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline);
+
+/* Runs the kernel's blocks_entry on the stack that this is called on. Of the axes that are repeated, a launch has mostly one index
+ * each. */
+static inline void host_worker_run_entry(HostWorker *worker, int64_t first, int64_t count)
+{
+    HostThread *frame = &worker->frame;
+    uint32_t axes = worker->kernel->repeated_axes;
+    int32_t counts[3];
+    for (int axis = 0; axis < 3; axis++)
+        counts[axis] = axes >> axis & 1 ? frame->block_dim[axis] : 1;
+    for (int32_t z = 0; z < counts[2]; z++)
+        for (int32_t y = 0; y < counts[1]; y++)
+            for (int32_t x = 0; x < counts[0]; x++) {
+                frame->thread_index[0] = x;
+                frame->thread_index[1] = y;
+                frame->thread_index[2] = z;
+                worker->kernel->blocks_entry(frame, first, count);
+            }
+}
 
 #endif

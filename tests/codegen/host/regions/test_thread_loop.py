@@ -1,4 +1,6 @@
 """What LLVM makes of the loops around a kernel's body: no copies of what is in them."""
+import re
+
 import numpy as np
 import pytest
 
@@ -47,6 +49,42 @@ def test_what_a_vector_leaves_is_not_written_out(layout, most):
     text = llvm_of(saxpy, f"void(float32, float32{layout}, float32{layout}, float32{layout})")
     assert text.count("= fdiv <") >= 1
     assert (text.count("= fdiv float") <= 1) == (most == 1)
+
+
+@pytest.mark.parametrize("axes, loops", [("", 3), ("y", 5), ("z", 5), ("yz", 5)])
+def test_axes_that_no_thread_asks_for_have_no_loop(axes, loops):
+    """The runtime runs the kernel again for each index there, if threads ask for none but that along their rows."""
+    @cuda.jit
+    def kernel(x, counts):
+        i = cuda.grid(1)
+        if "y" in axes:
+            i += cuda.threadIdx.y
+        if "z" in axes:
+            i += cuda.threadIdx.z
+        if i < x.size:
+            x[i] = x[i] / 3
+            cuda.atomic.add(counts, i, 1)
+
+    size, block = 50, (8, 3, 2)
+    counts = np.zeros(size, np.int32)
+    kernel[7, block](np.ones(size, np.float32), counts)
+    y, z = (np.arange(count) * (axis in axes) for axis, count in zip("yz", block[1:], strict=True))
+    places = (np.arange(7 * block[0])[:, None, None] + y[:, None] + z).ravel()
+    assert (counts == np.bincount(places, minlength=size)[:size]).all()
+    text = next(iter(kernel.inspect_llvm().values()))
+    assert len(re.findall(r"br .*!llvm\.loop", text)) <= loops, text
+
+
+def test_threads_whose_order_shows_run_block_by_block():
+    """Each takes a number: the first block has the first ones, along whatever axes it has threads."""
+    @cuda.jit
+    def number(counter, first):
+        taken = cuda.atomic.add(counter, 0, 1)
+        cuda.atomic.max(first, cuda.blockIdx.x, taken)
+
+    first = np.zeros(1, np.int32)
+    number[1, (4, 5, 6)](np.zeros(1, np.int32), first)
+    assert first[0] == 119
 
 
 def test_threads_that_need_no_index_are_counted_through():
