@@ -106,6 +106,22 @@ static void limit_to_whole_warps(IrModule *module, const Target *target, const C
     module->first->by_warps = test != RANGE_NONE && !launch_tests_have(failed, test);
 }
 
+/* Threads that meet in blocks are run in loops over the axes of a block, around each part between two meetings. That along z would
+ * have one trip as a rule where none asks for its index there; a variant is for launches where it has more. */
+static void limit_to_single_axes(IrModule *module, const Target *target, const CompileOptions *options,
+                                 const LaunchTests *failed, LaunchPlan *plan)
+{
+    enum { Z = 1 << 2 };
+    if (!plan || target->kind != TARGET_HOST || options->opt < 1 || options->observe || module->first_watcher ||
+        module->first->by_warps || !(ir_module_effects(module) & EFFECT_BLOCK_SYNC) ||
+        ir_module_effects(module) & (EFFECT_GRID_SYNC | EFFECT_CLUSTER))
+        return;
+    uint32_t axes = axes_without_index(module) & Z;
+    uint32_t test = axes ? plan_single_axes(plan, axes, module->arena) : RANGE_NONE;
+    if (test != RANGE_NONE && !launch_tests_have(failed, test))
+        module->first->single_axes = (uint8_t)axes;
+}
+
 void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,
                         const LaunchTests *failed, LaunchPlan *plan)
 {
@@ -119,6 +135,7 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
     if (!wanted) {
         limit_launches(module, target, options, failed, plan);
         limit_to_whole_warps(module, target, options, failed, plan);
+        limit_to_single_axes(module, target, options, failed, plan);
         if (plan && options->opt > 0)
             pass_records(module, failed, plan);
         return;
@@ -132,6 +149,7 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
     if (module->first_watcher)
         check_tell(module);
     limit_to_whole_warps(module, target, options, failed, plan);
+    limit_to_single_axes(module, target, options, failed, plan);
     if (plan && options->opt > 0 && !module->first_watcher && !(wanted & WATCHED))
         pass_records(module, failed, plan);
 }

@@ -232,27 +232,52 @@ bool plan_limits(const IrModule *module, uint64_t wide, LaunchPlan *plan, LimitT
     return !limits->is_full;
 }
 
-uint32_t plan_whole_warps(LaunchPlan *plan, Arena *arena)
+/* Behind the plan's nodes and tests: that all of the index is below the end. Returns the test's number; RANGE_NONE: there is no
+ * room. */
+static uint32_t append_test(LaunchPlan *plan, Limits *limits, uint32_t index, int64_t end, Arena *arena)
 {
-    enum { NODES = 4 };
-    uint32_t first = plan->node_count;
-    if (first + NODES > LAUNCH_MOST_NODES || plan->test_count == LAUNCH_MOST_TESTS)
+    uint32_t extent = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, end, end), first = plan->node_count;
+    if (first + limits->count > LAUNCH_MOST_NODES || plan->test_count == LAUNCH_MOST_TESTS)
         return RANGE_NONE;
-    RangeNode *nodes = ARENA_ARRAY(arena, RangeNode, first + NODES);
+    RangeNode *nodes = ARENA_ARRAY(arena, RangeNode, first + limits->count);
     RangeTest *tests = ARENA_ARRAY(arena, RangeTest, plan->test_count + 1);
-    Limits *limits = ARENA_NEW(arena, Limits);
-    uint32_t threads = add(limits, RANGE_BLOCK_DIM, RANGE_NONE, RANGE_NONE, 0, 0);
-    uint32_t warp = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, HOST_WARP, HOST_WARP);
-    uint32_t rest = add(limits, RANGE_MOD, threads, warp, 0, 0);
-    uint32_t one = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, 1, 1);
     if (first)
         memcpy(nodes, plan->nodes, first * sizeof *nodes);
     if (plan->test_count)
         memcpy(tests, plan->tests, plan->test_count * sizeof *tests);
-    memcpy(nodes + first, limits->nodes, NODES * sizeof *nodes);
-    nodes[first + rest].a += first;
-    nodes[first + rest].b += first;
-    tests[plan->test_count] = (RangeTest){.index = first + rest, .extent = first + one};
-    *plan = (LaunchPlan){nodes, tests, first + NODES, plan->test_count + 1};
+    for (uint32_t i = 0; i < limits->count; i++) {
+        RangeNode node = limits->nodes[i];
+        node.a += node.a == RANGE_NONE ? 0 : first;
+        node.b += node.b == RANGE_NONE ? 0 : first;
+        nodes[first + i] = node;
+    }
+    tests[plan->test_count] = (RangeTest){.index = first + index, .extent = first + extent};
+    *plan = (LaunchPlan){nodes, tests, first + limits->count, plan->test_count + 1};
     return plan->test_count - 1;
+}
+
+uint32_t plan_whole_warps(LaunchPlan *plan, Arena *arena)
+{
+    Limits *limits = ARENA_NEW(arena, Limits);
+    uint32_t threads = add(limits, RANGE_BLOCK_DIM, RANGE_NONE, RANGE_NONE, 0, 0);
+    uint32_t warp = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, HOST_WARP, HOST_WARP);
+    return append_test(plan, limits, add(limits, RANGE_MOD, threads, warp, 0, 0), 1, arena);
+}
+
+uint32_t plan_single_axes(LaunchPlan *plan, uint32_t axes, Arena *arena)
+{
+    Limits *limits = ARENA_NEW(arena, Limits);
+    limits->all = RANGE_NONE;
+    for (uint32_t axis = 0; axis < 3; axis++)
+        if (axes >> axis & 1)
+            include(limits, add(limits, RANGE_BLOCK_DIM, RANGE_NONE, RANGE_NONE, axis, 0));
+    return append_test(plan, limits, limits->all, 2, arena);
+}
+
+uint32_t axes_without_index(const IrModule *module)
+{
+    uint32_t axes = 0;
+    for (uint32_t axis = 0; axis < 3; axis++)
+        axes |= (uint32_t)!uses(module, intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis)) << axis;
+    return axes;
 }

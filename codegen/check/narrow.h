@@ -18,5 +18,9 @@ bool plan_limits(const IrModule *module, uint64_t wide, LaunchPlan *plan, LimitT
 
 /* Adds a test to the plan, whether blocks have whole warps along x, and returns its number; RANGE_NONE: there is no room. */
 uint32_t plan_whole_warps(LaunchPlan *plan, Arena *arena);
+/* Likewise, whether blocks have one thread along these axes, a bit each. */
+uint32_t plan_single_axes(LaunchPlan *plan, uint32_t axes, Arena *arena);
+/* The axes along which no thread of the module asks for its index, a bit each. */
+uint32_t axes_without_index(const IrModule *module);
 
 #endif

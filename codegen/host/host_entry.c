@@ -98,12 +98,14 @@ static LLVMValueRef load_pointer(Emitter *emitter, LLVMValueRef frame, size_t of
     return LLVMBuildLoad2(emitter->builder, emitter->pointer_type, host_field(emitter, frame, offset), "");
 }
 
-static Frame load_frame(Emitter *emitter, LLVMValueRef from)
+static Frame load_frame(Emitter *emitter, const IrFunc *kernel, LLVMValueRef from)
 {
     Frame frame = {0};
     for (uint32_t axis = 0; axis < 3; axis++) {
-        frame.block_dim[axis] = load_extent(emitter, from, offsetof(HostThread, block_dim) + 4 * axis,
-                                            intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
+        frame.block_dim[axis] = host_is_single(kernel, axis)
+                                    ? const_i32(emitter, 1)
+                                    : load_extent(emitter, from, offsetof(HostThread, block_dim) + 4 * axis,
+                                                  intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
         frame.grid_dim[axis] = load_extent(emitter, from, offsetof(HostThread, grid_dim) + 4 * axis,
                                            intrinsic_on_axis(INTRINSIC_CUDA_GRID_DIM, axis));
         LLVMValueRef cluster_dim = host_field(emitter, from, offsetof(HostThread, cluster_dim) + 4 * axis);
@@ -222,12 +224,16 @@ static void emit_block_call(Emitter *emitter, Entry *entry, const Frame *frame, 
     LLVMValueRef thread[3] = {const_i32(emitter, 0), const_i32(emitter, 0), const_i32(emitter, 0)};
     HostLoop loops[3];
     for (int i = 2; i >= innermost; i--) {
+        if (i > 0 && host_is_single(entry->body->ir, axes[i]))
+            continue;
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
         thread[axes[i]] = loops[i].index;
     }
     fill_thread(emitter, frame, block, thread);
     call_body(emitter, entry, frame->thread);
     for (int i = innermost; i < 3; i++) {
+        if (i > 0 && host_is_single(entry->body->ir, axes[i]))
+            continue;
         LLVMValueRef step = const_i32(emitter, i == 0 ? HOST_WARP : 1);
         host_loop_keep_rolled(emitter, host_loop_close_by(emitter, &loops[i], step));
     }
@@ -346,7 +352,7 @@ static void emit_blocks_entry(Emitter *emitter, Entry *entry)
     LLVMValueRef count = LLVMGetParam(function, 2);
     LLVMBasicBlockRef some = new_block(emitter), none = new_block(emitter);
     LLVMPositionBuilderAtEnd(emitter->builder, some);
-    Frame frame = load_frame(emitter, from);
+    Frame frame = load_frame(emitter, entry->body->ir, from);
     leave_repeated_axes(emitter, entry, from);
     load_arguments(emitter, entry, from);
     entry->private =

@@ -33,6 +33,9 @@ LLVMValueRef shuffle_place(Emitter *emitter, const IrValue *value);
 /* The axes of a block, or of a grid, from the innermost loop outwards, where rows lie along that one. */
 extern const uint8_t host_loop_axes[3][3];
 
+/* Whether blocks have one thread along the axis in all launches of the kernel. */
+static inline bool host_is_single(const IrFunc *function, uint32_t axis) { return function->single_axes >> axis & 1; }
+
 /* host_entry.c: in the way that suits it best; false when that is the common one. */
 bool emit_host_kernel(Emitter *emitter, const EmittedFunction *kernel);
 

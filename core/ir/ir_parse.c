@@ -132,6 +132,21 @@ static bool parse_passed(Parser *p, uint32_t count, const uint8_t **passed)
     return true;
 }
 
+/* `single y single z` */
+static bool parse_single_axes(Parser *p, uint8_t *axes)
+{
+    *axes = 0;
+    while (text_accept_word(&p->at, "single")) {
+        uint32_t axis = 0;
+        while (axis < 3 && !text_accept_word(&p->at, ir_axis_names[axis]))
+            axis++;
+        if (axis == 3)
+            return parse_fail(p, "expected an axis of single threads before '%.20s'", p->at);
+        *axes |= (uint8_t)(1u << axis);
+    }
+    return true;
+}
+
 static bool parse_header(Parser *p, bool is_kernel)
 {
     Parameters parameters = {0};
@@ -159,6 +174,9 @@ static bool parse_header(Parser *p, bool is_kernel)
         return false;
     bool joins_rows = text_accept_word(&p->at, "joined"), by_rows = text_accept_word(&p->at, "by_rows");
     bool by_warps = text_accept_word(&p->at, "by_warps");
+    uint8_t single_axes;
+    if (!parse_single_axes(p, &single_axes))
+        return false;
     bool has_assembly = text_accept_word(&p->at, "assembly"),
          is_pure = has_assembly && text_accept_word(&p->at, "pure");
     bool lacks_body = has_assembly && text_accept_word(&p->at, "only");
@@ -180,6 +198,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->joins_rows = joins_rows;
     function->by_rows = by_rows;
     function->by_warps = by_warps;
+    function->single_axes = single_axes;
     function->assembly = assembly;
     function->assembly_is_pure = is_pure;
     function->lacks_body = lacks_body;

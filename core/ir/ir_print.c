@@ -321,6 +321,9 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
     buf_add(out, function->joins_rows ? " joined" : "");
     buf_add(out, function->by_rows ? " by_rows" : "");
     buf_add(out, function->by_warps ? " by_warps" : "");
+    for (uint32_t axis = 0; axis < 3; axis++)
+        if (function->single_axes >> axis & 1)
+            buf_printf(out, " single %s", ir_axis_names[axis]);
     if (function->assembly) {
         buf_printf(out, " assembly%s%s ", function->assembly_is_pure ? " pure" : "",
                    function->lacks_body ? " only" : "");

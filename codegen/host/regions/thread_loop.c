@@ -54,7 +54,9 @@ static void read_block(Emitter *emitter, BlockFrame *frame)
     LLVMBuilderRef builder = emitter->builder;
     for (uint32_t axis = 0; axis < 3; axis++)
         frame->block_dim[axis] =
-            emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
+            host_is_single(emitter->function, axis)
+                ? const_i32(emitter, 1)
+                : emitter->lowering->read_register(emitter, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis));
     const uint8_t *axes = host_loop_axes[emitter->function->row_axis];
     frame->thread_count = frame->row = host_row_length(emitter);
     bool by_warps = emitter->function->by_warps;
@@ -525,6 +527,9 @@ static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *f
                  end = frame->row;
     HostLoop loops[3]; /* the innermost one first */
     for (int i = 2; i > 0 && !is_one; i--) {
+        index[axes[i]] = const_i32(emitter, 0);
+        if (host_is_single(emitter->function, axes[i]))
+            continue;
         loops[i] = host_loop_open(emitter, const_i32(emitter, 0), frame->block_dim[axes[i]]);
         index[axes[i]] = loops[i].index;
     }
@@ -553,7 +558,8 @@ static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *f
     LLVMPositionBuilderAtEnd(emitter->builder, row_done);
     keep_independent(emitter, value, &loops[0], latch, branch);
     for (int i = 1; i < 3 && !is_one; i++)
-        host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[i]));
+        if (!host_is_single(emitter->function, axes[i]))
+            host_loop_keep_rolled(emitter, host_loop_close(emitter, &loops[i]));
     leave_loop(emitter, value, frame, latch);
 }
 

@@ -142,6 +142,11 @@ static void test_plans_fit_words(Arena *arena)
     CHECK(launch_plan_holds_in_words(&plan, &facts));
     facts.block = others;
     CHECK(!launch_plan_holds_in_words(&plan, &facts));
+    plan = (LaunchPlan){0};
+    CHECK(plan_single_axes(&plan, 4, arena) == 0 && launch_plan_holds_in_words(&plan, &facts));
+    CHECK(plan_single_axes(&plan, 6, arena) == 1 && launch_plan_holds_in_words(&plan, &facts));
+    facts.block = warps;
+    CHECK(!launch_plan_holds_in_words(&plan, &facts));
 }
 
 void test_limits(void)

@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pytest
 
-from cujit import cuda, float32, void
+from cujit import _core, cuda, float32, void
 
 pytestmark = pytest.mark.skipif("cuda.get_current_device().kind != 'cpu'", reason="code of the CPU device")
 
@@ -73,6 +73,41 @@ def test_axes_that_no_thread_asks_for_have_no_loop(axes, loops):
     assert (counts == np.bincount(places, minlength=size)[:size]).all()
     text = next(iter(kernel.inspect_llvm().values()))
     assert len(re.findall(r"br .*!llvm\.loop", text)) <= loops, text
+
+
+def meeting(axes):
+    @cuda.jit
+    def kernel(x, counts):
+        tile = cuda.shared.array(64, float32)
+        i = cuda.threadIdx.x
+        if "y" in axes:
+            i += cuda.threadIdx.y
+        if "z" in axes:
+            i += cuda.threadIdx.z
+        tile[i] = x[i] / 3
+        cuda.syncthreads()
+        x[i] = tile[i] / 5
+        cuda.atomic.add(counts, i, 1)
+
+    return kernel
+
+
+@pytest.mark.parametrize("axes", ["", "y", "z", "yz"])
+def test_meeting_threads_have_a_loop_along_z_where_they_ask_for_it(axes):
+    """Launches with more threads along it are a variant's where they do not."""
+    kernel, x, counts = meeting(axes), np.full(20, 30, np.float32), np.zeros(20, np.int32)
+    block = (8, 3 if "y" in axes else 1, 2 if "z" in axes else 1)
+    kernel[1, block](x, counts)
+    places = np.add.outer(np.add.outer(np.arange(block[0]), np.arange(block[1])), np.arange(block[2])).ravel()
+    assert (counts == np.bincount(places, minlength=20)).all()
+    assert (x == np.where(counts > 0, 2, 30)).all()
+    heading = kernel.inspect("checks", kernel.signatures[0]).split("\n")[0]
+    assert ("single z" in heading) == ("z" not in axes)
+    assert _core.ir_roundtrip(heading + "\nblock 0:\n  return\n").split("\n")[0] == heading
+    made = sum(count for _, count in kernel.variant_counts())
+    kernel[1, (4, 3, 2)](x, counts)
+    assert counts.sum() == len(places) + 24
+    assert sum(count for _, count in kernel.variant_counts()) == made + ("z" not in axes)
 
 
 def test_threads_whose_order_shows_run_block_by_block():
