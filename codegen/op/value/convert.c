@@ -18,7 +18,8 @@ static LLVMValueRef to_bool(Emitter *emitter, const Type *from, const LLVMValueR
 }
 
 /* What is below the integers, and NaN, is converted as the least of them, which processors have one instruction for. What is
- * above is converted to whatever, and chosen behind it, as 0 is for NaN where the least integer is another one. */
+ * above is converted to whatever, and chosen behind it, as 0 is for NaN: where the least integer is 0, too, since LLVM takes
+ * the choice before for none where `in` is another choice that leaves only NaN to it, and converts NaN to whatever. */
 static LLVMValueRef convert_by_tests(Emitter *emitter, const Type *to, LLVMValueRef in)
 {
     LLVMBuilderRef builder = emitter->builder;
@@ -33,8 +34,6 @@ static LLVMValueRef convert_by_tests(Emitter *emitter, const Type *to, LLVMValue
     LLVMValueRef result =
         is_signed ? LLVMBuildFPToSI(builder, from, integers, "") : LLVMBuildFPToUI(builder, from, integers, "");
     result = LLVMBuildSelect(builder, LLVMBuildFCmp(builder, LLVMRealOGE, in, high, ""), most, result, "");
-    if (!is_signed)
-        return result;
     LLVMValueRef is_nan = LLVMBuildFCmp(builder, LLVMRealUNO, in, LLVMConstNull(floats), "");
     return LLVMBuildSelect(builder, is_nan, LLVMConstNull(integers), result, "");
 }

@@ -48,6 +48,21 @@ def test_results(dtype, to):
         np.testing.assert_array_equal(out, expected_of(x, to))
 
 
+@pytest.mark.parametrize("to", [np.uint8, np.uint32, np.uint64, np.int64], ids=lambda t: t.__name__)
+def test_what_is_chosen_first(to):
+    """max(x, 0) is x where that is NaN: LLVM must not drop the conversion's own choice of what is above 0."""
+    @cuda.jit
+    def convert(x, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = to(max(x[i], 0))
+
+    x = numbers(np.float64)
+    out = np.ones(x.size, to)
+    convert[1, 1024](x, out)
+    np.testing.assert_array_equal(out, expected_of(np.maximum(x, 0), to))
+
+
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="about instructions of x86-64")
 @pytest.mark.parametrize("to", [np.int32, np.uint32], ids=lambda t: t.__name__)
 def test_is_vectorized(to):
