@@ -191,6 +191,7 @@ static void keep_addition(Form *form, IrBlock *to, const IrValue *atomic)
     IrValue *where = ir_append(to, IR_ADDRESS, TYPE_OF(INT64), &atomic->pos, 1, &place), *what = operands[count - 1];
     if (atomic->atomic == IR_ATOMIC_SUB)
         what = ir_append(to, IR_NEG, what->type, &atomic->pos, 1, &what);
+    where->hint = IR_ESCAPES; /* the array is written to, for all that asks who writes to it */
     form_store_slot(form, to, form->additions[2 * atomic->id], where);
     form_store_slot(form, to, form->additions[2 * atomic->id + 1], what);
 }

@@ -108,6 +108,12 @@ def test_not_where_it_could_be_seen(function):
     assert not is_late(function, int64[::1], float32[::1], float32[::1])
 
 
+def test_the_array_is_known_to_be_written():
+    """For all that asks which arguments the kernel writes to."""
+    text = cuda.jit(several).inspect("regions", (int32[::1], float32[::1], float32[::1]))
+    assert text.count("address !escapes ") == text.count("= address") == 4
+
+
 def test_not_of_integers():
     assert not is_late(scatter, int64[::1], int32[::1], int32[::1])
 
