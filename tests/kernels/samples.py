@@ -270,6 +270,13 @@ def shifted(x, offsets, out):
         out[i] = x[(i - offsets[0] + x.size) % x.size]
 
 
+def copied_flat(x, out):
+    i = cuda.grid(1)
+    height, width = x.shape
+    if i < height * width:
+        out[i // width, i % width] = x[i // width, i % width]
+
+
 def counted(x, counts, least):
     count = cuda.shared.array(1, np.int32)
     if cuda.threadIdx.x == 0:
@@ -344,6 +351,7 @@ PASS_SAMPLES = {
     "trips": (sums_of_two, "void(float32[::1], float32[:, ::1], float32[::1])"),
     "registers": (sums_of_two, "void(float32[::1], float32[:, ::1], float32[::1])"),
     "borders": (neighbours, "void(uint8[:, ::1], uint8[:, ::1])"),
+    "divisors": (copied_flat, "void(float32[:, ::1], float32[:, ::1])"),
     "region_bounds": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
     "observe": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])", {"observe": "accesses"}),
