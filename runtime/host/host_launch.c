@@ -16,6 +16,7 @@
 enum {
     CHUNKS_PER_PARTICIPANT = 16,
     ROWS_PER_PARTICIPANT = 4,
+    FEW_LEAST_CHUNKS = 4, /* blocks may take longer than the last time */
     OCCUPANCY_THREADS = 256,
     OCCUPANCY_BLOCKS = 4,                /* for each worker */
 };
@@ -33,6 +34,7 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
     kernel->thread_entry = image->thread_entry;
     kernel->blocks_entry = image->blocks_entry;
+    kernel->takes_next = !image->blocks_entry;
     kernel->repeated_axes = image->repeated_axes;
     kernel->code = (uintptr_t)image->text;
     kernel->code_size = image->text_size;
@@ -122,11 +124,10 @@ static int64_t chunk_of(const HostJob *job, int participants)
     return chunk < 1 ? 1 : chunk;
 }
 
-/* One for each of those that begin. Where threads are real they may wait for what earlier blocks write, which are at work
- * then: there all take the next ones. */
+/* One for each of those that begin; one for all where earlier blocks have to be at work. */
 static void part_blocks(HostJob *job, HostPart *parts)
 {
-    int64_t most = job->kernel->blocks_entry ? job->few : 1, chunks = (job->block_count - 1) / job->chunk + 1;
+    int64_t most = job->kernel->takes_next ? 1 : job->few, chunks = (job->block_count - 1) / job->chunk + 1;
     most = most < HOST_MAX_PARTS ? most : HOST_MAX_PARTS;
     int64_t size = most > 1 ? ((chunks - 1) / most + 1) * job->chunk : job->block_count, end;
     job->parts = parts;
@@ -145,7 +146,12 @@ static bool run(HostJob *job, int participants, Diag *diag)
     if (job->kernel->by_clusters)
         return host_clusters_run(job, diag);
     job->few = host_pool_few(job, participants);
-    job->chunk = chunk_of(job, job->few == 1 ? participants : job->few);
+    job->least_chunk = participants == 1 ? job->block_count : chunk_of(job, participants);
+    job->chunk = job->least_chunk;
+    if (job->few > 1 && job->few < participants) {
+        int64_t chunk = chunk_of(job, job->few), most = job->least_chunk * FEW_LEAST_CHUNKS;
+        job->chunk = chunk < job->least_chunk ? job->least_chunk : chunk < most ? chunk : most;
+    }
     part_blocks(job, parts);
     return host_pool_run(job, participants, diag);
 }

@@ -25,7 +25,6 @@
 enum {
     MAX_POOL_THREADS = 4096,
     HELPED_NANOSECONDS = 10000,
-    ALONE_CHUNKS = 8,
     FEW_HELP = 4,
     LOOKOUT_NANOSECONDS = 100000,
     PAUSES_OF_A_LOOK = 16,
@@ -39,6 +38,7 @@ static struct {
     int threads, sleeping; /* pool threads that started or start; of these, waiting for work */
     int watching; /* of the others, looking out for a call */
     _Atomic int calls; /* that none of them has answered */
+    _Atomic int answering; /* of the watching, those that have answered one, or try to */
     int cores; /* of the process, when it first launched */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
@@ -94,7 +94,21 @@ static bool is_answered(void *context)
 {
     (void)context;
     int calls = atomic_load_explicit(&pool.calls, memory_order_relaxed);
-    return calls > 0 && atomic_compare_exchange_strong(&pool.calls, &calls, calls - 1);
+    if (calls <= 0)
+        return false;
+    atomic_fetch_add(&pool.answering, 1); /* before there is a call less: none is told to who has answered one */
+    if (atomic_compare_exchange_strong(&pool.calls, &calls, calls - 1))
+        return true;
+    atomic_fetch_sub(&pool.answering, 1);
+    return false;
+}
+
+/* Of the watching, those whom another call would not reach. The calls first: who answers one is in the second before it is gone
+ * from the first. */
+static int busy_watchers(void)
+{
+    int calls = atomic_load(&pool.calls);
+    return calls + atomic_load(&pool.answering);
 }
 
 static bool is_left(void *job) { return !atomic_load_explicit(&((HostJob *)job)->users, memory_order_relaxed); }
@@ -126,8 +140,10 @@ static bool watch_locked(void)
     pool.watching++;
     bool is_called = look_out_unlocked(is_answered, NULL);
     pool.watching--;
-    while (!is_called && atomic_load(&pool.calls) > pool.watching) /* one came when it had just given up */
-        is_called = is_answered(NULL);
+    while (!is_called && atomic_load(&pool.calls) > 0 && busy_watchers() > pool.watching)
+        is_called = is_answered(NULL); /* one came when it had just given up */
+    if (is_called)
+        atomic_fetch_sub(&pool.answering, 1);
     return is_called;
 }
 
@@ -155,7 +171,7 @@ static void call_for_help_locked(HostJob *job, int count)
 {
     assert(pthread_mutex_trylock(&pool.lock));
     for (int i = 0, woken = 0; i < count && has_blocks(job) && job->users < job->most_helpers; i++) {
-        if (atomic_load(&pool.calls) < pool.watching)
+        if (busy_watchers() < pool.watching)
             atomic_fetch_add(&pool.calls, 1);
         else if (woken < pool.sleeping) {
             pthread_cond_signal(&pool.work);
@@ -185,7 +201,7 @@ static void *pool_thread(void *argument)
         if (host_worker_prepare(worker, job))
             atomic_store(&job->closed, true); /* no memory: leave it to the others */
         else
-            host_job_work(job, worker, job->chunk, INT64_MAX);
+            host_job_work(job, worker, INT64_MAX);
         pthread_mutex_lock(&pool.lock);
         assert(job->users > 0);
         if (--job->users == 0)
@@ -234,6 +250,7 @@ static void after_fork_in_child(void)
     pool.jobs = NULL;
     pool.threads = pool.sleeping = pool.watching = 0;
     atomic_store(&pool.calls, 0);
+    atomic_store(&pool.answering, 0);
     host_interrupt_after_fork();
 }
 
@@ -312,14 +329,15 @@ static void run_job(HostJob *job, HostWorker *worker, int participants)
 {
     int64_t begin = clock_nanoseconds(), until = begin + HELPED_NANOSECONDS, done = 0;
     if (job->few == 1) {
-        done = host_job_work(job, worker, job->block_count / ALONE_CHUNKS + 1, until);
+        done = host_job_work(job, worker, until);
     } else if (job->few < participants) {
         ask_for_help(job, job->few);
-        done = host_job_work(job, worker, job->chunk, begin + (int64_t)FEW_HELP * HELPED_NANOSECONDS);
+        done = host_job_work(job, worker, begin + (int64_t)FEW_HELP * HELPED_NANOSECONDS);
     }
-    if (has_blocks(job)) {
+    if (!atomic_load_explicit(&job->is_over, memory_order_relaxed)) { /* also where a helper has closed it */
+        atomic_store_explicit(&job->chunk, job->least_chunk, memory_order_relaxed);
         ask_for_help(job, participants);
-        done += host_job_work(job, worker, job->chunk, INT64_MAX);
+        done += host_job_work(job, worker, INT64_MAX);
     }
     int64_t end = clock_nanoseconds();
     if (job->most_helpers)
@@ -332,7 +350,7 @@ static void run_job(HostJob *job, HostWorker *worker, int participants)
 int host_pool_few(const HostJob *job, int participants)
 {
     float block = atomic_load_explicit(&job->kernel->block_nanoseconds, memory_order_relaxed);
-    if (block <= 0 || !job->kernel->blocks_entry)
+    if (block <= 0 || job->kernel->takes_next)
         return participants;
     float worth = block * (float)job->block_count / HELPED_NANOSECONDS;
     int few = 1;
@@ -351,7 +369,7 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
         if (participants > 1 && job->block_count > 1)
             run_job(job, worker, participants);
         else
-            host_job_work(job, worker, job->block_count, INT64_MAX);
+            host_job_work(job, worker, INT64_MAX);
     }
     if (worker) {
         host_check_leave_worker(worker);

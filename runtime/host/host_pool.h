@@ -9,7 +9,7 @@
 bool host_pool_size(int *count, Diag *diag);
 /* How many participants the job should have, by what the kernel's blocks took in its last launch, if so many may take part: for
  * each of them work that takes longer than to wake it. A power of two, or all, so that it seldom is another one from launch to
- * launch. Where threads are real they may wait for other blocks, and all take part. */
+ * launch. All take part where threads may wait for other blocks. */
 int host_pool_few(const HostJob *job, int participants);
 /* Runs the job on the calling thread and on idle pool threads, which start where it has work for them. */
 bool host_pool_run(HostJob *job, int participants, Diag *diag);

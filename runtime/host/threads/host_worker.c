@@ -14,6 +14,7 @@
 #include "runtime/host/threads/host_interrupt.h"
 #include "runtime/host/threads/host_warp.h"
 
+enum { ALONE_CHUNKS = 8 }; /* at least; the first ones are smaller: blocks may take longer than the last time */
 enum { STACK_MARGIN = 56 * 1024 }; /* beyond local arrays: frames of device functions, libm, a signal handler */
 
 HostWorker *host_worker_create(void)
@@ -179,10 +180,18 @@ static int64_t take_blocks(HostJob *job, int64_t chunk, int *place, int64_t *cou
     return 0;
 }
 
-int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline)
+/* With the launching thread's in the first, helpers begin in the others. */
+static int first_part(const HostJob *job, const HostWorker *worker)
+{
+    return worker->place && job->part_count > 1 ? 1 + (worker->place - 1) % (job->part_count - 1) : 0;
+}
+
+int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t deadline)
 {
     int64_t done = 0;
-    int place = worker->place % job->part_count;
+    int place = first_part(job, worker);
+    int64_t most = job->block_count / ALONE_CHUNKS + 1;
+    int64_t chunk = atomic_load_explicit(&job->chunk, memory_order_relaxed);
     HostFloatState state = host_float_enter();
     host_watch_begin(worker, job);
     while (deadline == INT64_MAX || clock_nanoseconds() < deadline) {
@@ -193,6 +202,11 @@ int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t d
         if (worker->hang[0])
             report_hang(job, worker);
         done += count;
+        int64_t given = atomic_load_explicit(&job->chunk, memory_order_relaxed);
+        if (job->few > 1 || deadline == INT64_MAX)
+            chunk = given;
+        else if (2 * chunk <= most)
+            chunk *= 2;
     }
     host_watch_end(worker);
     host_float_leave(state);

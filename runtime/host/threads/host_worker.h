@@ -18,6 +18,7 @@ typedef struct HostKernel {
     HostThreadEntry thread_entry;
     HostBlocksEntry blocks_entry; /* NULL: threads must be real */
     uint32_t repeated_axes; /* of a block, a bit each: blocks_entry runs the threads of one index */
+    bool takes_next; /* all workers take the next blocks, in their order: threads may wait for what others write */
     bool by_clusters; /* blocks of a cluster run in turns */
     bool is_observed; /* its blocks run one after the other (host_profile.c) */
     bool by_warps; /* threads are scheduled by host_warp.c */
@@ -146,7 +147,9 @@ typedef struct HostJob {
     struct HostJob *next;
     HostKernel *kernel;
     const RtLaunch *launch;
-    int64_t block_count, chunk;
+    int64_t block_count;
+    _Atomic int64_t chunk; /* how many blocks a worker takes at once */
+    int64_t least_chunk; /* the same when all take part */
     HostPart *parts; /* of all blocks, in their order */
     int part_count;
     _Atomic bool is_over; /* no block is left to begin with */
@@ -168,9 +171,9 @@ HostWorker *host_worker_create(void);
 int host_worker_prepare(HostWorker *worker, const HostJob *job);
 /* Sets the index of that block in the worker's frame; blocks are numbered with x fastest. */
 void host_worker_enter_block(HostWorker *worker, int64_t block);
-/* Takes chunks of so many blocks until none is left or the deadline has passed (CLOCK_MONOTONIC nanoseconds). Returns how
+/* Takes chunks of blocks until none is left or the deadline has passed (CLOCK_MONOTONIC nanoseconds). Returns how
  * many blocks it ran. The worker is prepared. */
-int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t chunk, int64_t deadline);
+int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t deadline);
 
 /* Runs the kernel's blocks_entry on the stack that this is called on. Of the axes that are repeated, a launch has mostly one index
  * each. */

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -148,6 +149,17 @@ static void threads_as_needed(void)
     rt_kernel_unload(counting);
 }
 
+/* Bytes of it that are in use. */
+static rlim_t address_space(void)
+{
+    long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    CHECK(statm && fscanf(statm, "%ld", &pages) == 1);
+    if (statm)
+        fclose(statm);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
 static pthread_t launching_thread;
 
 static void stay_on_thread(HostThread *t)
@@ -241,9 +253,40 @@ static void few_for_brief_launches(void)
     CHECK(host_pool_few(&job, 16) == 4 && host_pool_few(&job, 3) == 3);
     kernel.block_nanoseconds = 1e6F;
     CHECK(host_pool_few(&job, 16) == 16 && host_pool_few(&job, 24) == 24);
-    kernel.blocks_entry = NULL;
+    kernel.takes_next = true;
     kernel.block_nanoseconds = 20; /* threads that wait for another block would wait for ever */
     CHECK(host_pool_few(&job, 16) == 16);
+}
+
+/* It takes longer than the last time, and one of the threads that were asked has no memory for it. */
+static void sleep_for_each_chunk(const HostThread *t, int64_t first, int64_t count)
+{
+    (void)first;
+    _Atomic long *blocks = *(_Atomic long *const *)t->parameters;
+    *blocks += count;
+    usleep(200);
+}
+
+static void no_memory_for_helpers(void)
+{
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they need the address space */
+    Diag diag = {0};
+    _Atomic long blocks = 0, *parameter = &blocks;
+    KernelImage image = {.name = "k", .blocks_entry = sleep_for_each_chunk, .context_size = 65536};
+    RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
+    RtLaunch launch = {.grid = {1000, 1, 1}, .block = {1024, 1, 1}, .parameters = &parameter};
+    setenv("CUJIT_CPU_THREADS", "1", true); /* this thread has its memory */
+    CHECK_OK(rt_launch(kernel, &launch, &diag) && blocks == 1000, &diag);
+    struct rlimit limit;
+    getrlimit(RLIMIT_AS, &limit);
+    limit.rlim_cur = address_space() + (48 << 20);
+    setrlimit(RLIMIT_AS, &limit);
+    setenv("CUJIT_CPU_THREADS", "4", true);
+    blocks = 0;
+    ((HostKernel *)kernel)->block_nanoseconds = 30; /* two take part at first */
+    CHECK_OK(rt_launch(kernel, &launch, &diag) && blocks == 1000, &diag);
+    rt_kernel_unload(kernel);
+#endif
 }
 
 static void bad_thread_count(void)
@@ -302,6 +345,7 @@ void test_host_pool(void)
     in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
     in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
     in_child("no memory for stacks", no_memory);
+    in_child("no memory for helpers", no_memory_for_helpers);
     if (!under_thread_sanitizer) {
         in_child("signals", signals);
         in_child("forks", forks);
