@@ -390,6 +390,7 @@ static void begin(Emitter *emitter)
 static void describe_image(const Emitter *emitter, KernelImage *image)
 {
     image->context_size = emitter->host->context_size;
+    image->may_wait = emitter->ir->first->may_wait;
     image->repeated_axes = emitter->host->repeated_axes;
     host_describe_observed(emitter, image);
     image->checks = checks_of(emitter->options, TARGET_HOST);

@@ -243,6 +243,7 @@ struct IrFunc {
     bool by_rows; /* of one with loops over threads: it runs the threads of one row, not those of a block */
     /* Of a kernel on the CPU device for blocks with whole warps along x: with loops over threads, it runs those of one. */
     bool by_warps;
+    bool may_wait; /* of a kernel on the CPU device: it has loops that read what other blocks may write */
     uint8_t single_axes; /* of a kernel on the CPU device for blocks of one thread along these axes, a bit each */
     const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;

@@ -118,6 +118,7 @@ IrFunc *ir_kernel_like(IrModule *module, const IrFunc *kernel)
     made->joins_rows = kernel->joins_rows;
     made->by_rows = kernel->by_rows;
     made->by_warps = kernel->by_warps;
+    made->may_wait = kernel->may_wait;
     made->single_axes = kernel->single_axes;
     if (kernel->passed)
         made->passed = arena_copy(module->arena, kernel->passed, kernel->parameter_count * sizeof *kernel->passed);

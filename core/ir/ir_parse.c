@@ -173,7 +173,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     if (!parse_passed(p, parameters.count, &passed) || !parse_row_axis(p, &row_axis))
         return false;
     bool joins_rows = text_accept_word(&p->at, "joined"), by_rows = text_accept_word(&p->at, "by_rows");
-    bool by_warps = text_accept_word(&p->at, "by_warps");
+    bool by_warps = text_accept_word(&p->at, "by_warps"), may_wait = text_accept_word(&p->at, "may_wait");
     uint8_t single_axes;
     if (!parse_single_axes(p, &single_axes))
         return false;
@@ -198,6 +198,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->joins_rows = joins_rows;
     function->by_rows = by_rows;
     function->by_warps = by_warps;
+    function->may_wait = may_wait;
     function->single_axes = single_axes;
     function->assembly = assembly;
     function->assembly_is_pure = is_pure;

@@ -321,6 +321,7 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
     buf_add(out, function->joins_rows ? " joined" : "");
     buf_add(out, function->by_rows ? " by_rows" : "");
     buf_add(out, function->by_warps ? " by_warps" : "");
+    buf_add(out, function->may_wait ? " may_wait" : "");
     for (uint32_t axis = 0; axis < 3; axis++)
         if (function->single_axes >> axis & 1)
             buf_printf(out, " single %s", ir_axis_names[axis]);

@@ -34,7 +34,7 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
     kernel->thread_entry = image->thread_entry;
     kernel->blocks_entry = image->blocks_entry;
-    kernel->takes_next = !image->blocks_entry;
+    kernel->takes_next = !image->blocks_entry || image->may_wait;
     kernel->repeated_axes = image->repeated_axes;
     kernel->code = (uintptr_t)image->text;
     kernel->code_size = image->text_size;

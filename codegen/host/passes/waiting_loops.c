@@ -2,7 +2,10 @@
  * has changed. GPUs let all threads of a block go on in turn; on the CPU device one thread runs at a time, so that such a
  * loop has to let the others run: cuda.nanosleep(0) at the end of each trip. Loops that change what they read, such as
  * an atomic update by cas, make progress by themselves and stay as they are. A warp that meets in such a loop may wait for a
- * later one of its block: then warps do not run one after the other. */
+ * later one of its block: then warps do not run one after the other.
+ *
+ * A loop may wait in ways that are not seen here, at other places in each trip. A kernel with any loop that reads what others
+ * may write is run so that all workers have its next blocks at once. */
 #include "codegen/passes.h"
 
 #include <assert.h>
@@ -97,18 +100,25 @@ static bool meets_by_itself(const IrValue *value)
            intrinsic_info[value->intrinsic].effects & (EFFECT_WARP_SYNC | EFFECT_BLOCK_SYNC);
 }
 
-static bool loop_meets_others(const Search *search)
+/* What a loop has anywhere. */
+typedef struct LoopHas {
+    bool polls, meets, loads, fence;
+} LoopHas;
+
+static LoopHas look_into_loop(const Search *search)
 {
     const IrLoop *loop = search->loop;
-    bool polls = false, meets = false;
+    LoopHas has = {0};
     for (uint32_t i = 0; i < loop->block_count; i++)
         for (const IrValue *value = loop->blocks[i]->first; value; value = value->next) {
             bool calls = value->op == IR_CALL;
             uint32_t callee = calls ? ir_place_of(search->module, value->callee) : 0;
-            polls |= polls_by_itself(value) || (calls && search->polls[callee]);
-            meets |= meets_by_itself(value) || (calls && search->meets[callee]);
+            has.polls |= polls_by_itself(value) || (calls && search->polls[callee]);
+            has.meets |= meets_by_itself(value) || (calls && search->meets[callee]);
+            has.loads |= value->op == IR_LOAD;
+            has.fence |= is_fence(value);
         }
-    return polls && meets;
+    return has;
 }
 
 /* --- all loops ------------------------------------------------------------------------------------------------------ */
@@ -135,7 +145,9 @@ static void search_function(Search *search, IrModule *module, const IrFunc *func
     search->seen_in = ARENA_ARRAY(arena, const IrLoop *, function->value_count);
     for (uint32_t i = graph->loop_count; i-- > 0;) {
         search->loop = &graph->loops[i];
-        module->first->by_warps &= !loop_meets_others(search);
+        LoopHas has = look_into_loop(search);
+        module->first->by_warps &= !(has.polls && has.meets);
+        module->first->may_wait |= has.polls || (has.fence && has.loads);
         bool waits = loop_waits(search);
         for (uint32_t k = 0; waits && k < search->loop->latch_count; k++)
             let_others_run(search->loop->latches[k]);

@@ -1,4 +1,8 @@
 """Threads that wait in a loop for what others write, without a barrier: all threads of a block go on in turn."""
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -86,3 +90,43 @@ def test_locks_between_blocks_and_threads():
     lock, total = np.zeros(1, np.int32), np.zeros(1, np.int64)
     kernel[20, 128](lock, total)
     assert total[0] == 80 and lock[0] == 0
+
+
+# Blocks that wait for all others, by other places in each trip. The launches in front are brief.
+BLOCKS_WAIT = """
+import numpy as np
+from cujit import cuda
+
+@cuda.jit
+def sums(flags, out, generation):
+    cuda.stcg(flags, cuda.blockIdx.x, generation)
+    s = 0
+    while s != generation * cuda.gridDim.x:
+        s = 0
+        for j in range(cuda.gridDim.x):
+            s += cuda.ldcg(flags, j)
+    out[cuda.blockIdx.x] = generation
+
+@cuda.jit
+def one_by_one(flags, out, generation):
+    cuda.atomic.exch(flags, cuda.blockIdx.x, generation)
+    j = 0
+    while j < cuda.gridDim.x:
+        j += 1 if cuda.atomic.add(flags, j, 0) == generation else 0
+    out[cuda.blockIdx.x] = generation
+
+for kernel in sums, one_by_one:
+    flags, out = cuda.to_device(np.zeros(2, np.int64)), cuda.to_device(np.zeros(2, np.int64))
+    for generation in (0, 0, 0, 1, 2, 3):
+        kernel[2, 1](flags, out, generation)
+        assert out.copy_to_host().tolist() == [generation] * 2
+print("done")
+"""
+
+
+def test_blocks_that_wait_for_each_other_run_at_once(tmp_path):
+    """A kernel that was brief the last time has one worker at first, but not one that may wait."""
+    (tmp_path / "waits.py").write_text(BLOCKS_WAIT)
+    done = subprocess.run([sys.executable, "-W", "ignore", tmp_path / "waits.py"], capture_output=True, text=True,
+                          env={**os.environ, "CUJIT_DEVICE": "cpu", "CUJIT_CPU_THREADS": "2"}, timeout=60, check=False)
+    assert done.stdout == "done\n", done.stderr
