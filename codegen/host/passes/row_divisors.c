@@ -11,6 +11,7 @@
 #include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/row_parts.h"
+#include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
 
 enum { MOST_VALUES = 400, MOST_LOOPS = 4, MOST_DIVISORS = 4, DEEPEST = 8 };
@@ -95,7 +96,9 @@ static IrValue *make_before(Cut *cut, IrBlock *head, const IrValue *value)
         return (IrValue *)value;
     for (uint32_t i = 0; i < value->operand_count; i++)
         operands[i] = make_before(cut, head, value->operands[i]);
-    return ir_copy_value(head, value, operands);
+    IrValue *copy = ir_copy_value(head, value, operands);
+    forget_exactness(copy);
+    return copy;
 }
 
 /* Whether all divisors are large, in front of both loops. */

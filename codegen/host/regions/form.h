@@ -68,6 +68,8 @@ IrValue *form_load_slot(IrBlock *to, IrValue *slot, const SourcePos *pos);
 void form_store_slot(const Form *form, IrBlock *to, IrValue *slot, IrValue *value);
 /* The same operation on what stands for its operands; from now on it stands for the value. */
 void form_copy_value(Form *form, IrBlock *to, const IrValue *value);
+/* Likewise, where threads come for which it is not made, as in front of a test: its divisor may be 0 there. */
+void form_copy_early(Form *form, IrBlock *to, const IrValue *value);
 /* Stores what stands for the value where another region reloads it. */
 void form_keep(Form *form, IrBlock *to, const IrValue *value);
 /* Makes a value again here that takes no more than that, and registers. */

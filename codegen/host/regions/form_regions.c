@@ -38,7 +38,7 @@ static void form_uniform_part(Form *form, IrBlock *to)
             else if (value->op == IR_PHI)
                 form->values[value->id] = form->values[value->operands[0]->id];
             else
-                form_copy_value(form, to, value);
+                form_copy_early(form, to, value);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* What stands for a kernel's values in the function that is made of its regions: copies, values that are computed again,
  * slots and what is loaded of them, phis, and exchanges between the slots of all threads. In which block, the caller says. */
 #include "codegen/host/regions/form.h"
+#include "codegen/host/regions/thread_bounds.h"
 
 /* --- values ------------------------------------------------------------------------------------------------------------- */
 
@@ -93,6 +94,14 @@ void form_copy_value(Form *form, IrBlock *to, const IrValue *value)
     form->values[value->id] = value->op == IR_LOCAL ? load_local(form, to, value) : ir_copy_value(to, value, operands);
 }
 
+void form_copy_early(Form *form, IrBlock *to, const IrValue *value)
+{
+    form_copy_value(form, to, value);
+    IrValue *copy = form->values[value->id];
+    if (ir_op_info[copy->op].hint == IR_HINT_KIND_DIVIDES && copy->operands[1]->op != IR_CONST)
+        forget_exactness(copy);
+}
+
 void form_keep(Form *form, IrBlock *to, const IrValue *value)
 {
     if (home_of(form, value) == HOME_SPILL)
@@ -105,7 +114,7 @@ static void rematerialize(Form *form, IrBlock *to, const IrValue *value)
     for (uint32_t i = 0; i < value->operand_count; i++)
         if (home_of(form, value->operands[i]) != HOME_UNIFORM)
             rematerialize(form, to, value->operands[i]);
-    form_copy_value(form, to, value);
+    form_copy_early(form, to, value);
 }
 
 void form_make_again(Form *form, IrBlock *to, const IrValue *value)

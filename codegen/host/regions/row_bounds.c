@@ -114,13 +114,20 @@ static RowBounds whole_row(Emitter *emitter)
     return (RowBounds){const_i64(emitter, 0), length};
 }
 
+void emit_for_any_thread(Emitter *emitter, const IrValue *value)
+{
+    IrValue copy = *value;
+    forget_exactness(&copy);
+    emit_ir_value(emitter, &copy);
+}
+
 static RowBounds bounds_from(Emitter *emitter, const IrBlock *first, const IrBlock *region)
 {
     RowBounds bounds = whole_row(emitter);
     const IrBlock *block = first;
     for (uint32_t left = count_thread_bounds(first); left && !diag_failed(emitter->diag);) {
         for (const IrValue *value = block->first; value != block->last; value = value->next)
-            emit_ir_value(emitter, value);
+            emit_for_any_thread(emitter, value);
         if (block->last->op == IR_BRANCH) {
             apply(emitter, region, block->last->operands[0], block->last->hint != IR_BOUND_OUT, &bounds);
             left--;

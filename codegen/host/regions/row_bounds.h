@@ -18,4 +18,7 @@ EmittedFunction emit_row_bounds_function(Emitter *emitter, const EmittedFunction
 /* Emits the tests with which a region begins, at the first thread of a row. */
 RowBounds emit_region_bounds(Emitter *emitter, const IrBlock *first);
 
+/* Emits the value as a thread has it for which it may not be made, as in front of a test that keeps the thread out. */
+void emit_for_any_thread(Emitter *emitter, const IrValue *value);
+
 #endif

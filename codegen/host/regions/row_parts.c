@@ -19,6 +19,7 @@
 #include "codegen/emit_tools.h"
 #include "codegen/host/host_emitter.h"
 #include "codegen/host/regions/loop_body.h"
+#include "codegen/host/regions/row_bounds.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/ir_to_llvm.h"
 #include "codegen/op/value/parts.h"
@@ -191,13 +192,42 @@ static void make_for_first(Emitter *emitter, RowParts *parts, const IrValue *val
         return;
     for (uint32_t i = 0; i < value->operand_count; i++)
         make_for_first(emitter, parts, value->operands[i]);
-    emit_ir_value(emitter, value);
+    emit_for_any_thread(emitter, value);
     parts->is_made[value->id] = true;
 }
 
 static LLVMValueRef lesser(Emitter *emitter, LLVMValueRef a, LLVMValueRef b)
 {
     return call_llvm(emitter, "llvm.umin", LLVMTypeOf(a), 2, (LLVMValueRef[]){a, b});
+}
+
+/* How many threads behind the first one there are until the number wraps. */
+static LLVMValueRef until_wrap(Emitter *emitter, const IrValue *value)
+{
+    LLVMValueRef first = emitter->parts[value->id][0];
+    uint64_t largest = UINT64_MAX >> (64 - type_bits(value->type)) >> (value->type->kind == TYPE_INT);
+    return LLVMBuildSub(emitter->builder, LLVMConstInt(LLVMTypeOf(first), largest, false), first, "");
+}
+
+/* In i32, at most MOST_THREADS. */
+static LLVMValueRef as_count(Emitter *emitter, LLVMValueRef left)
+{
+    LLVMTypeRef type = LLVMTypeOf(left);
+    if (LLVMGetIntTypeWidth(type) >= 32)
+        left = lesser(emitter, left, LLVMConstInt(type, MOST_THREADS, false));
+    return LLVMBuildIntCast2(emitter->builder, left, emitter->i32, false, "");
+}
+
+/* A wider number no longer grows by 1 where the one that it is made of wraps. */
+static LLVMValueRef until_parts_wrap(Emitter *emitter, const RowParts *parts, const IrValue *value, LLVMValueRef left)
+{
+    while (value->operand_count) {
+        const IrValue *part = value->operands[slope_of_bits(parts->body.is_inside, value->operands[0]) != 1];
+        if (value->op == IR_CONVERT && value->type->size > part->type->size)
+            left = lesser(emitter, left, as_count(emitter, until_wrap(emitter, part)));
+        value = part;
+    }
+    return left;
 }
 
 /* How many threads behind the first one have the same quotient. */
@@ -210,8 +240,6 @@ static LLVMValueRef threads_behind(Emitter *emitter, RowParts *parts, Quotient *
     LLVMValueRef divisor = LLVMConstInt(type, (uint64_t)quotient->divisor, false), rest = first;
     if (quotient->by)
         divisor = emitter->parts[quotient->by->id][0];
-    bool is_signed = quotient->value->type->kind == TYPE_INT;
-    uint64_t largest = UINT64_MAX >> (64 - type_bits(quotient->value->type)) >> is_signed;
     if (!quotient->is_rest) {
         LLVMValueRef multiple = LLVMBuildMul(builder, first, divisor, "");
         rest = LLVMBuildSub(builder, dividend, multiple, "");
@@ -219,10 +247,8 @@ static LLVMValueRef threads_behind(Emitter *emitter, RowParts *parts, Quotient *
     quotient->first = first;
     LLVMValueRef last = LLVMBuildSub(builder, divisor, LLVMConstInt(type, 1, false), "");
     LLVMValueRef left = LLVMBuildSub(builder, last, rest, "");
-    LLVMValueRef until_wrap = LLVMBuildSub(builder, LLVMConstInt(type, largest, false), dividend, "");
-    left = lesser(emitter, left, until_wrap);
-    left = lesser(emitter, left, LLVMConstInt(type, MOST_THREADS, false));
-    return LLVMBuildIntCast2(builder, left, emitter->i32, false, "");
+    left = as_count(emitter, lesser(emitter, left, until_wrap(emitter, quotient->dividend)));
+    return until_parts_wrap(emitter, parts, quotient->dividend, left);
 }
 
 LLVMValueRef emit_row_part(Emitter *emitter, RowParts *parts)

@@ -118,20 +118,37 @@ static bool is_made_outside(const IrBlock *region, const IrValue *value)
     return true;
 }
 
-static int slope_below(const IrBlock *region, const IrValue *value, uint32_t axis, int depth)
+/* For which threads a value's growth is asked. */
+typedef struct Row {
+    const IrBlock *region; /* NULL: there are none */
+    const IrBlock *first; /* the block that all of them come to; NULL: those that come where the value is */
+    uint32_t axis;
+} Row;
+
+/* Whether all threads of the row make the value, none of which is kept out in front of it. */
+static bool is_of_all(const Row *row, const IrValue *value)
+{
+    uint32_t left = value->block->function->block_count;
+    const IrBlock *block = row->first;
+    while (block && block != value->block && block->last->op == IR_JUMP && left--)
+        block = block->last->targets[0];
+    return !row->first || block == value->block;
+}
+
+static int slope_below(const Row *row, const IrValue *value, int depth)
 {
     bool by_warps = value->block->function->by_warps;
-    if (is_made_outside(region, value))
+    if (is_made_outside(row->region, value))
         return 0;
     if (depth > DEEPEST || !(can_repeat(value) || (by_warps && is_of_constant_argument(value))))
         return NOT_LINEAR;
     if (value->op == IR_INTRINSIC)
-        return slope_of_register(value, axis);
+        return slope_of_register(value, row->axis);
     if (value->op == IR_WARP_START)
         return by_warps ? 0 : NOT_LINEAR;
     int sum = 0;
     for (uint32_t i = 0; i < value->operand_count; i++) {
-        int part = slope_below(region, value->operands[i], axis, depth + 1);
+        int part = slope_below(row, value->operands[i], depth + 1);
         if (part == NOT_LINEAR)
             return NOT_LINEAR;
         sum += part;
@@ -140,35 +157,26 @@ static int slope_below(const IrBlock *region, const IrValue *value, uint32_t axi
         return 0;
     if (value->op == IR_LOAD)
         return NOT_LINEAR;
-    bool is_sum =
-        value->op == IR_ADD || (value->op == IR_SUB && slope_below(region, value->operands[1], axis, depth + 1) == 0);
+    bool is_sum = value->op == IR_ADD || (value->op == IR_SUB && slope_below(row, value->operands[1], depth + 1) == 0);
     bool is_same = value->op == IR_CONVERT && width(value) < (int)type_bits(value->operands[0]->type);
     int widest = value->type->size == 8 ? WIDEST_INDEX : (int)type_bits(value->type) - 1;
-    bool may_wrap = width(value) > widest && !(value->op == IR_ADD && value->hint == IR_EXACT);
+    bool may_wrap = width(value) > widest && !(value->op == IR_ADD && value->hint == IR_EXACT && is_of_all(row, value));
     bool is_exact = (value->type->kind == TYPE_INT || is_never_below(value, 0)) && !may_wrap;
     return sum == 1 && is_exact && (is_sum || is_same) ? 1 : NOT_LINEAR;
 }
 
 int slope_in_thread(const IrBlock *region, const IrValue *value)
 {
-    return slope_below(region, value, value->block->function->row_axis, 0);
+    return slope_below(&(Row){.region = region, .axis = value->block->function->row_axis}, value, 0);
 }
 
-int slope_along(uint32_t axis, const IrValue *value) { return slope_below(NULL, value, axis, 0); }
+int slope_along(uint32_t axis, const IrValue *value) { return slope_below(&(Row){.axis = axis}, value, 0); }
 
-static int slope_of_low_bits(const bool *is_inside, const IrValue *value, int depth);
-
-/* Whether the integer grows by 1 without wrapping. */
-static bool grows_exactly(const bool *is_inside, const IrValue *value, int depth)
+void forget_exactness(IrValue *copy)
 {
-    if (slope_in_thread(NULL, value) == 1)
-        return true;
-    if (value->op != IR_ADD || value->hint != IR_EXACT || depth > DEEPEST)
-        return false;
-    for (uint32_t i = 0; i < 2; i++)
-        if (slope_of_low_bits(is_inside, value->operands[1 - i], depth + 1) == 0)
-            return grows_exactly(is_inside, value->operands[i], depth + 1);
-    return false;
+    IrHintKind kind = ir_op_info[copy->op].hint;
+    if ((kind == IR_HINT_KIND_WRAPS || kind == IR_HINT_KIND_DIVIDES) && copy->hint == IR_EXACT)
+        copy->hint = IR_MAY_WRAP;
 }
 
 static int slope_of_low_bits(const bool *is_inside, const IrValue *value, int depth)
@@ -193,9 +201,7 @@ static int slope_of_low_bits(const bool *is_inside, const IrValue *value, int de
         return NOT_LINEAR;
     bool is_sum = value->op == IR_ADD && value->hint != IR_SATURATES;
     bool is_difference = value->op == IR_SUB && slopes[1] == 0;
-    bool keeps_bits = value->op == IR_CONVERT && type_is_integer(value->operands[0]->type) &&
-                      (value->type->size <= value->operands[0]->type->size ||
-                       grows_exactly(is_inside, value->operands[0], depth + 1));
+    bool keeps_bits = value->op == IR_CONVERT && type_is_integer(value->operands[0]->type);
     return is_sum || is_difference || keeps_bits ? 1 : NOT_LINEAR;
 }
 
@@ -281,18 +287,18 @@ static bool has_constant_bound(const IrValue *condition, int left)
 
 /* Whether "the condition is as wanted" holds for a range of threads of a row. What it is made of is at the kernel's beginning,
  * which is not LONGEST_START long. */
-static bool makes_range(const IrBlock *region, const IrValue *condition, bool wanted, bool is_constant)
+static bool makes_range(const Row *row, const IrValue *condition, bool wanted, bool is_constant)
 {
     if (is_conjunction(condition, wanted))
-        return makes_range(region, condition->operands[0], wanted, is_constant) &&
-               makes_range(region, condition->operands[1], wanted, is_constant);
-    if (slope_in_thread(region, condition) == 0)
+        return makes_range(row, condition->operands[0], wanted, is_constant) &&
+               makes_range(row, condition->operands[1], wanted, is_constant);
+    if (slope_below(row, condition, 0) == 0)
         return true;
     ScalarId scalar = condition->operands[0]->type->scalar;
     if (!is_comparison(condition, wanted) || (scalar != SCALAR_INT64 && scalar != SCALAR_INT32))
         return false;
-    int left = slope_in_thread(region, condition->operands[0]);
-    int right = slope_in_thread(region, condition->operands[1]);
+    int left = slope_below(row, condition->operands[0], 0);
+    int right = slope_below(row, condition->operands[1], 0);
     if (is_constant && !has_constant_bound(condition, left))
         return false;
     return left + right == 1 && left != NOT_LINEAR && right != NOT_LINEAR;
@@ -333,11 +339,11 @@ bool leads_nowhere(const IrBlock *block, const IrBlock *loop)
 }
 
 /* Marks the branch if it is a guard. Returns where the threads that pass go on; NULL: it is none. */
-static IrBlock *pass_guard(const IrBlock *region, IrValue *branch, const IrBlock *loop, bool is_constant)
+static IrBlock *pass_guard(const Row *row, IrValue *branch, const IrBlock *loop, bool is_constant)
 {
     for (uint32_t i = 0; i < 2; i++)
         if (leads_nowhere(branch->targets[1 - i], loop) && !leads_nowhere(branch->targets[i], loop) &&
-            makes_range(region, branch->operands[0], i == 0, is_constant)) {
+            makes_range(row, branch->operands[0], i == 0, is_constant)) {
             branch->hint = i == 0 ? IR_BOUND_IN : IR_BOUND_OUT;
             return branch->targets[i];
         }
@@ -349,13 +355,14 @@ static void mark_bounds(IrBlock *first, const IrBlock *loop)
 {
     int length = 0, guards = 0;
     bool is_constant = first->function->by_warps;
+    Row row = {.region = loop ? first : NULL, .first = first, .axis = first->function->row_axis};
     for (IrBlock *block = first; block && block != loop && guards < MOST_GUARDS;) {
         int count = repeatable(block, &is_constant);
         if (count < 0 || (length += count) > LONGEST_START || (block != first && block->predecessor_count != 1))
             return;
         IrValue *end = block->last;
         block = end->op == IR_JUMP     ? end->targets[0]
-                : end->op == IR_BRANCH ? pass_guard(loop ? first : NULL, end, loop, is_constant)
+                : end->op == IR_BRANCH ? pass_guard(&row, end, loop, is_constant)
                                        : NULL;
         guards += end->op == IR_BRANCH;
     }

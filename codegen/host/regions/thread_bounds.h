@@ -15,6 +15,9 @@ int slope_of_bits(const bool *is_inside, const IrValue *value);
 /* An integer as the first thread along the axis has it, of a warp where the kernel is run by warps: appended to the block, but
  * for what all have alike. */
 IrValue *of_first_thread(IrBlock *block, IrValue *value, uint32_t axis);
+/* Takes from the value, which is a copy, what holds only where the value is made: that it does not wrap, and its divisor is above
+ * 0. */
+void forget_exactness(IrValue *copy);
 /* Whether so many bits hold the size of the integer, whatever the launch is. */
 bool has_bits(const IrValue *value, int bits);
 /* Whether a loop over threads does nothing for those that a test keeps out: it does not say who takes part. */

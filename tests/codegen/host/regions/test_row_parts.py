@@ -1,7 +1,11 @@
 """Quotients and remainders of threads' places by numbers: loops over a row's threads are cut where a quotient changes,
 and neighbours load and store neighbouring elements. Values are those of Python's own operators."""
 
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -294,3 +298,109 @@ def test_remainders_alone_wrap():
     kernel[(2, 3), (16, 16)](x, out)
     np.testing.assert_array_equal(out, np.roll(x, -1, 1))
     assert "!cut" not in kernel.inspect("divisors", kernel.signatures[0])
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32])
+def test_narrow_places_that_wrap_in_a_row(kind):
+    """A wider number jumps there."""
+    kernel = kernel_of(f"def kernel(x, out, near):\n"
+                       f"    item = np.int64(np.{kind.__name__}(cuda.threadIdx.x + near))\n"
+                       f"    out[cuda.threadIdx.x] = x[(item // 36) & 63, item % 36]\n")
+    x = np.random.default_rng(1).integers(0, 99, (64, 36))
+    for near in (0, 120, 250, 32760, 65530, 2**31 - 5, 2**32 - 5, -3):
+        out = np.zeros(300, np.int64)
+        kernel[1, 300](x, out, near)
+        item = (np.arange(300) + near).astype(kind).astype(np.int64)
+        np.testing.assert_array_equal(out, x[item // 36 & 63, item % 36], str(near))
+
+
+def test_places_that_do_not_wrap_behind_a_test():
+    """In front of it, for the row's first thread, they do."""
+    @cuda.jit
+    def kernel(x, out, base):
+        t = cuda.threadIdx.x
+        element = x[t]
+        if t >= 40 and element != 3:
+            item = t - 40
+            item = item + (cuda.blockIdx.x - 2**31)
+            item = item + 2**33 + base
+            out[t, 0] = x[item % 1000]
+            out[t, 1] = item // 1000
+
+    x = np.arange(8192) * 7 + 4
+    out, want = np.zeros((256, 2), np.int64), np.zeros((256, 2), np.int64)
+    kernel[1, 256](x, out, np.int32(0))
+    item = np.arange(216) - 2**31 + 2**33
+    want[40:] = np.stack([x[item % 1000], item // 1000], 1)
+    np.testing.assert_array_equal(out, want)
+
+
+def test_products_that_do_not_wrap_behind_a_test():
+    """In front of both loops, where they are asked for how large they are, they may."""
+    @cuda.jit
+    def kernel(x, out, n, count):
+        i = cuda.grid(1)
+        if i < count:
+            if n < 1000 and n > 0 and x[0, i & 15] >= 0:
+                width = n * 4
+                out[i // width, i % width] = x[i // width, i % width]
+
+    x = np.random.default_rng(1).integers(0, 99, (32, 64))
+    for n in (1, 5, 16, 2**30 + 5, -(2**29)):
+        out, want = np.zeros_like(x), np.zeros_like(x)
+        kernel[2, 64](x, out, np.int32(n), 100)
+        if 0 < n < 1000:
+            i = np.arange(100)
+            want[i // (4 * n), i % (4 * n)] = x[i // (4 * n), i % (4 * n)]
+        np.testing.assert_array_equal(out, want)
+    before, behind = kernel.inspect("divisors", kernel.signatures[0]).split("thread_loop", 1)
+    assert re.search("mul n,", before) and re.search("mul !exact n,", behind)
+
+
+GUARDED = {
+    "a part's first thread": """
+        rest = cuda.blockIdx.x + n
+        if x[0, t & 63] >= 0 and rest > 0:
+            item = t + near % rest
+            out[t] = x[(item // 16) & 63, item % 16]""",
+    "all threads, before they end": """
+        if t > 40:
+            return
+        if n > 0:
+            item = t + near % n
+            out[t] = x[(item // 16) & 63, item % 16]""",
+    "bounds": """
+        if n > 0:
+            if t < near % n:
+                out[t] = x[0, 0]""",
+    "a test of two parts": """
+        if n > 0 and t < near // n:
+            out[t] = x[0, 0]""",
+    "a region's bounds": """
+        for trip in range(2):
+            if n + cuda.blockIdx.x > 0:
+                if t < near % (n + cuda.blockIdx.x):
+                    out[t] = x[trip, 0]
+            cuda.syncthreads()""",
+}
+DIVIDES = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import test_row_parts as tests
+
+x = np.random.default_rng(1).integers(1, 99, (64, 64))
+out = np.zeros((3, 200), np.int64)
+kernel = tests.kernel_of("def kernel(x, out, near, n):\\n        t = cuda.threadIdx.x" + tests.GUARDED[sys.argv[2]])
+for i, n in enumerate((3, 0, -1)):
+    kernel[1, 200](x, out[i], 5, np.int32(n))
+print(*(out != 0).any(1))
+"""
+
+
+@pytest.mark.parametrize("where", GUARDED)
+def test_divisors_that_are_0_behind_no_test(where):
+    """What is made in front of the test does not divide by them: the processor would end the program."""
+    run = subprocess.run([sys.executable, "-c", DIVIDES, str(Path(__file__).parent), where], capture_output=True,
+                         text=True, env={**os.environ, "CUJIT_DEVICE": "cpu"}, check=False)
+    assert run.stdout == "True False False\n", (run.returncode, run.stdout, run.stderr)

@@ -278,3 +278,37 @@ def test_a_thread_that_has_ended_is_not_among_the_bounded():
     places[2, 32] = 9
     kernel[1, 128](places, x, out)
     np.testing.assert_array_equal(out, [6, 14, 6, 6])
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_places_that_do_not_wrap_behind_a_test(waits):
+    """For a row's first thread, at which bounds are found, they do: the test behind is no bound."""
+    lines = ["if t >= 40:",
+             "    item = (t - 40) + (cuda.blockIdx.x - 2**31)",
+             "    if item < -2**31 + 100:",
+             "        out[t] += 1"]
+    if waits:
+        lines = ["for trip in range(2):", *("    " + line for line in lines), "    cuda.syncthreads()"]
+    kernel = kernel_of("\n    ".join(["def kernel(out):", "t = cuda.threadIdx.x", *lines]))
+    out = np.zeros(256, np.int64)
+    kernel[1, 256](out)
+    np.testing.assert_array_equal(out, [(1 + waits) * (40 <= t < 140) for t in range(256)])
+
+
+def test_what_all_threads_make_may_bound():
+    """Behind another bound, too: nobody is kept out in front of it."""
+    @cuda.jit
+    def kernel(out, n, m):
+        t = cuda.threadIdx.x
+        for trip in range(2):
+            at = t + 3
+            if t < n:
+                if at >= m:
+                    out[t] += 1
+            cuda.syncthreads()
+
+    for n, m in ((0, 5), (50, 5), (64, -1), (10, 40)):
+        out = np.zeros(64, np.int64)
+        kernel[1, 64](out, n, m)
+        np.testing.assert_array_equal(out, [2 * (t < n and t + 3 >= m) for t in range(64)])
+    assert bounds_of(kernel) == ["in", "in"]
