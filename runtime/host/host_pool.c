@@ -241,13 +241,31 @@ static bool start_thread_unlocked(void)
 static void before_fork(void) { pthread_mutex_lock(&pool.lock); }
 static void after_fork_in_parent(void) { pthread_mutex_unlock(&pool.lock); }
 
+/* Of a thread that forked in their middle, in a signal's handler. What pool threads have taken of them is lost. */
+static HostJob *jobs_of_thread(HostJob *jobs, pthread_t thread)
+{
+    HostJob *own = NULL, **end = &own;
+    for (; jobs; jobs = jobs->next)
+        if (pthread_equal(jobs->launcher, thread)) {
+            if (jobs->users) {
+                jobs->lost_users = true;
+                atomic_store(&jobs->is_over, true);
+            }
+            jobs->users = 0;
+            *end = jobs;
+            end = &jobs->next;
+        }
+    *end = NULL;
+    return own;
+}
+
 /* The child has one thread: pool threads, their workers and launches of other threads stayed behind. */
 static void after_fork_in_child(void)
 {
     pthread_mutex_init(&pool.lock, NULL);
     pthread_cond_init(&pool.work, NULL);
     pthread_cond_init(&pool.done, NULL);
-    pool.jobs = NULL;
+    pool.jobs = jobs_of_thread(pool.jobs, pthread_self());
     pool.threads = pool.sleeping = pool.watching = 0;
     atomic_store(&pool.calls, 0);
     atomic_store(&pool.answering, 0);
@@ -363,6 +381,7 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, begin);
+    job->launcher = pthread_self();
     HostWorker *worker = host_pool_borrow();
     int error = worker ? host_worker_prepare(worker, job) : ENOMEM;
     if (!error) {
@@ -377,6 +396,8 @@ bool host_pool_run(HostJob *job, int participants, Diag *diag)
     }
     if (job_cancelled(job))
         return host_fail_cancelled(job, diag);
+    if (job->lost_users)
+        return diag_fail(diag, NULL, DIAG_HOST_FORK, job->kernel->base.name);
     if (job->hangs)
         return host_fail_report(job, diag);
     if (!error)

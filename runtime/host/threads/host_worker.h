@@ -154,6 +154,8 @@ typedef struct HostJob {
     int part_count;
     _Atomic bool is_over; /* no block is left to begin with */
     _Atomic bool closed; /* no further worker may join */
+    pthread_t launcher; /* the thread that launched it */
+    bool lost_users; /* they stayed in the parent of this process */
     _Atomic int users; /* pool threads inside; changed under the pool's lock */
     int most_helpers; /* pool threads that may be inside; under the pool's lock */
     int few; /* participants to begin with */

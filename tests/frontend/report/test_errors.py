@@ -164,6 +164,7 @@ UNREACHABLE = {
     "HOST_DEVICES": "test_two_cpu_devices.py",
     "NO_HOST_DEVICE": "test_two_cpu_devices.py",
     "HOST_STACK": "an exhausted machine",
+    "HOST_FORK": "a process that is forked by a signal's handler, in the middle of a launch",
     "KERNEL_EXCEPTION": "the exception itself is raised, see test_exceptions.py",
     "INTRINSIC_TARGET": "no intrinsic of the table needs a newer GPU",
     "RESULT_TYPE": "tests/python/algorithms/test_results.py",

@@ -88,6 +88,44 @@ static void forks(void)
     rt_kernel_unload(kernel);
 }
 
+/* The launching thread forks, as a signal's handler may, when both are in the launch; the other one stays until then. */
+typedef struct Fork {
+    _Atomic int arrived;
+    pthread_t launcher;
+    _Atomic pid_t child;
+} Fork;
+
+static void fork_in_the_middle(HostThread *t)
+{
+    Fork *here = *(Fork *const *)t->parameters;
+    ++here->arrived;
+    while (here->arrived < 2)
+        sched_yield();
+    if (pthread_equal(pthread_self(), here->launcher))
+        here->child = fork();
+    else
+        while (!here->child)
+            sched_yield();
+}
+
+static void fork_in_a_launch(void)
+{
+    Diag diag = {0};
+    int status;
+    Fork here = {.launcher = pthread_self()}, *parameter = &here;
+    RtKernel *kernel = load(fork_in_the_middle), *counting = load(count_threads);
+    RtLaunch launch = {.grid = {2, 1, 1}, .block = {1, 1, 1}, .parameters = &parameter};
+    bool ok = rt_launch(kernel, &launch, &diag);
+    if (!here.child) {
+        alarm(60);
+        _exit(ok || diag.id != DIAG_HOST_FORK || !launch_once(counting, 300, 7));
+    }
+    CHECK_OK(ok, &diag);
+    CHECK(waitpid(here.child, &status, 0) == here.child && status == 0);
+    rt_kernel_unload(kernel);
+    rt_kernel_unload(counting);
+}
+
 /* Blocks wait for each other (never do that): passes only if as many threads as asked for work at once. */
 static void meet(HostThread *t)
 {
@@ -349,6 +387,7 @@ void test_host_pool(void)
     if (!under_thread_sanitizer) {
         in_child("signals", signals);
         in_child("forks", forks);
+        in_child_with("fork in a launch", fork_in_a_launch, (const char *[]){"CUJIT_CPU_THREADS", "2", NULL});
     }
     concurrent_launches();
     in_child_with("many threads", concurrent_launches, (const char *[]){"CUJIT_CPU_THREADS", "24", NULL});
