@@ -68,7 +68,8 @@ typedef struct Uses {
 
 static void add_use(Uses *uses, const IrValue *value, uint32_t index)
 {
-    bool asks = value->op == IR_EXTENT || value->op == IR_STRIDE;
+    bool asks =
+        value->op == IR_EXTENT || value->op == IR_STRIDE || (value->op == IR_ADDRESS && value->hint == IR_STAYS);
     bool sums = value->op == IR_ATOMIC && index == 0 && is_sum(value);
     if (sums && !uses->first)
         uses->first = value;

@@ -34,6 +34,7 @@ typedef struct Form {
     IrValue **slots, **entries; /* by IrValue.id: where it is spilled; where a leader's phi finds its next value */
     IrValue **results; /* by IrValue.id: of an exchange */
     IrValue **locals; /* by IrValue.id: the array in the entry */
+    IrValue **bounds; /* two by parameter: where an array begins, and where it ends; NULL: not asked so far */
     IrValue **additions; /* two by IrValue.id: of a late addition, the slots of where and what */
     PendingPhi **phis; /* by IrValue.id: what stands for a phi */
     IrValue *given[2], *places; /* slots of what threads bring to an exchange; given: of 32 bits, of 64 */
@@ -89,6 +90,11 @@ bool form_brings(Form *form, const IrValue *collective);
 void form_bring_to_exchange(Form *form, IrBlock *to, const IrValue *collective);
 /* All threads have brought theirs. */
 void form_exchange(Form *form, IrBlock *to, const IrValue *collective);
+
+/* --- form_apart.c ------------------------------------------------------------------------------------------------------- */
+/* Whether what the checks of the region at hand are loaded from lies apart from what the kernel writes. NULL: there is nothing
+ * to ask. */
+IrValue *form_is_apart(Form *form);
 
 /* --- form_threads.c ----------------------------------------------------------------------------------------------------- */
 /* Whether threads have anything to do in the region at hand. */

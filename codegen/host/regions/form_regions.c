@@ -103,16 +103,21 @@ static IrValue *is_zero(Form *form, IrBlock *at, IrValue *cell)
     return ir_append(at, IR_EQ, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){count, form->zero});
 }
 
-/* A loop that asks whether a check fails in any thread. Goes on in a new block where none does, else in `fails`. */
+/* A loop that asks whether a check fails in any thread. Goes on in a new block where none does, else in `fails`, as where the
+ * answer may change. */
 static IrBlock *form_test(Form *form, IrBlock *from, IrBlock *fails)
 {
     IrBlock *passes = ir_block(form->out);
+    IrValue *apart = form_is_apart(form);
     if (!form->failures)
         form->failures = ir_append(form->entry, IR_CELL, &type_memory, NULL, 1, &form->zero);
     ir_append(from, IR_CELL_STORE, &type_none, NULL, 2, (IrValue *[]){form->failures, form->zero});
     form->checks = CHECKS_ASKED;
     from = form_threads(form, from);
-    ir_branch(from, is_zero(form, from, form->failures), passes, fails, NULL);
+    IrValue *pass = is_zero(form, from, form->failures);
+    if (apart)
+        pass = ir_append(from, IR_AND, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){pass, apart});
+    ir_branch(from, pass, passes, fails, NULL);
     form->checks = CHECKS_PASSED;
     return passes;
 }
@@ -334,6 +339,7 @@ static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *
                  .entries = ARENA_ARRAY(arena, IrValue *, values),
                  .results = ARENA_ARRAY(arena, IrValue *, values),
                  .locals = ARENA_ARRAY(arena, IrValue *, values),
+                 .bounds = ARENA_ARRAY(arena, IrValue *, 2 * kernel->parameter_count + 1),
                  .additions = ARENA_ARRAY(arena, IrValue *, 2 * values),
                  .phis = ARENA_ARRAY(arena, PendingPhi *, values),
                  .copies = ARENA_ARRAY(arena, IrBlock *, regions->piece_count + 1)};

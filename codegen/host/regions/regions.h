@@ -71,6 +71,7 @@ typedef struct Region {
     uint32_t incoming_count;
     bool ends_threads; /* some threads may end here while others go on */
     bool is_tested; /* its checks are made beforehand: choose_tested_regions() */
+    bool *asks_of; /* by parameter: of one that is tested, checks depend on what it loads from there */
     bool has_late_additions; /* its atomics are made behind all that its threads do besides: choose_late_additions() */
 } Region;
 
@@ -97,6 +98,7 @@ typedef struct Regions {
     bool *needs_entry; /* by IrValue.id: a phi of a leader whose next value comes before the last use of this one */
     Region *regions;
     uint32_t region_count;
+    bool *is_written; /* by parameter: the kernel writes to it by its name */
     uint32_t *wrap_tests; /* by IrValue.id, of a WRAP: 1 + the region whose test fails if it is of a negative index */
     uint32_t *order; /* the regions, definitions before uses */
     bool ends_threads; /* a region does */

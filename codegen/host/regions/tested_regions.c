@@ -4,7 +4,9 @@
  * does, one without checks; else one that has them.
  *
  * That asks for the same twice, so it must get the same answer: what the checks depend on is not changed by the region
- * before it is asked for, nor by anyone else meanwhile. */
+ * before it is asked for, nor by anyone else meanwhile. Arguments may be parts of one array: where an index is loaded from one
+ * and another is written to, it is asked first whether they lie apart, and where they do not the third loop runs
+ * (form_apart.c). */
 #include "codegen/host/regions/regions.h"
 #include "core/ir/ir_graph.h"
 
@@ -126,16 +128,42 @@ bool writes_memory(const IrValue *value)
     return ir_op_info[value->op].flags & IR_FLAG_WRITES && value->op != IR_NOTE;
 }
 
+/* Whether the value writes by that operand, an array. */
+static bool writes_by(const IrValue *value, uint32_t operand)
+{
+    if (value->op == IR_INTRINSIC)
+        return intrinsic_info[value->intrinsic].effects & EFFECT_WRITES &&
+               value->operands[operand]->type->kind == TYPE_ARRAY;
+    return !operand && (value->op == IR_STORE || value->op == IR_ATOMIC || value->op == IR_CELL_STORE);
+}
+
 /* Calls have arrays that may be anything. */
 static bool may_write_to(const IrValue *value, const IrValue *memory)
 {
     if (value->op == IR_CALL)
         return !is_silent_function(value->callee);
-    if (value->op != IR_STORE && value->op != IR_ATOMIC && value->op != IR_CELL_STORE)
-        return writes_memory(value) && value->op != IR_INTRINSIC;
-    const IrValue *other = memory_of(value->operands[0]);
-    return !other || other == memory ||
-           (other->op == IR_SHARED && memory->op == IR_SHARED && other->storage->dynamic && memory->storage->dynamic);
+    if (value->op != IR_STORE && value->op != IR_ATOMIC && value->op != IR_CELL_STORE && value->op != IR_INTRINSIC)
+        return writes_memory(value);
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        const IrValue *other = writes_by(value, i) ? memory_of(value->operands[i]) : NULL;
+        bool are_dynamic = other && other->op == IR_SHARED && memory->op == IR_SHARED && other->storage->dynamic &&
+                           memory->storage->dynamic;
+        if (writes_by(value, i) && (!other || other == memory || are_dynamic))
+            return true;
+    }
+    return false;
+}
+
+static void find_written(Regions *regions, Arena *arena)
+{
+    regions->is_written = ARENA_ARRAY(arena, bool, regions->kernel->parameter_count + 1);
+    for (const IrBlock *block = regions->kernel->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            for (uint32_t i = 0; i < value->operand_count; i++) {
+                const IrValue *memory = writes_by(value, i) ? memory_of(value->operands[i]) : NULL;
+                if (memory && memory->op == IR_PARAM)
+                    regions->is_written[memory->index] = true;
+            }
 }
 
 /* Arguments are written to while other threads of the grid run this region; a block's own memory is not, but by it. */
@@ -182,6 +210,9 @@ static bool are_questions_steady(const Search *search, bool repeats, Arena *aren
                 bool is_load = value->op == IR_LOAD || value->op == IR_CELL_LOAD;
                 if (is_load && pass && search->asks[value->id] && !is_steady(search, value, stores, store_count))
                     return false;
+                const IrValue *memory = is_load && search->asks[value->id] ? memory_of(value->operands[0]) : NULL;
+                if (memory && memory->op == IR_PARAM)
+                    region->asks_of[memory->index] = true;
                 if (writes_memory(value) && value->op != IR_CALL && value->op != IR_INTRINSIC && !(repeats && pass))
                     stores[store_count++] = value;
             }
@@ -274,6 +305,7 @@ void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena)
 {
     Search search = {.regions = regions, .asks = ARENA_ARRAY(arena, bool, regions->kernel->value_count + 1)};
     regions->wrap_tests = ARENA_ARRAY(arena, uint32_t, regions->kernel->value_count + 1);
+    find_written(regions, arena);
     for (uint32_t i = 0; i < regions->region_count; i++) {
         Region *region = &regions->regions[i];
         bool repeats = false;
@@ -281,6 +313,7 @@ void choose_tested_regions(Regions *regions, const bool *unrolled, Arena *arena)
         if (!is_worth_a_look(&search))
             continue;
         find_questions(&search);
+        region->asks_of = ARENA_ARRAY(arena, bool, regions->kernel->parameter_count + 1);
         region->is_tested = has_suitable_values(&search) && has_short_loops(&search, unrolled, &repeats, arena) &&
                             are_questions_steady(&search, repeats, arena);
         forget_questions(&search);

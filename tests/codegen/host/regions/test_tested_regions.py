@@ -121,6 +121,68 @@ def test_no_index_is_asked_for_beforehand_that_may_change():
         assert not loops_of(kernel)
 
 
+@cuda.jit(check="bounds")
+def stores_ahead(places, y, out):
+    """Where places and y share memory, a thread changes what a later one loads."""
+    i = cuda.grid(1)
+    if i < places.size:
+        at = places[i]
+        y[i + 1] = 20
+        out[at] = 1
+
+
+@cuda.jit(check="bounds")
+def adds_ahead(places, y, out):
+    i = cuda.grid(1)
+    if i < places.size:
+        at = places[i]
+        cuda.atomic.add(y, i + 1, 20)
+        cuda.atomic.add(out, at, 1)
+    cuda.syncthreads()
+
+
+@cuda.jit(check="bounds")
+def adds_late(places, y, out):
+    i = cuda.grid(1)
+    if i < places.size:
+        at = places[i]
+        y[i + 1] = 20
+        cuda.atomic.add(out, at, np.float32(1))
+
+
+@pytest.mark.parametrize("kernel", [stores_ahead, adds_ahead, adds_late])
+@pytest.mark.parametrize("step", [1, -1, 2])
+def test_arguments_that_share_memory_are_asked_for(kernel, step):
+    whole = cuda.to_device(np.zeros(10 * abs(step), np.int32))
+    y = whole[::step]
+    memory = cuda.to_device(np.zeros(64, np.float32))
+    with pytest.raises(IndexError, match="index 20 is out of bounds for axis 0 of 'out'"):
+        kernel[1, 16](y[:9], y, memory[:10])
+        cuda.synchronize()
+    assert (memory.copy_to_host()[10:] == 0).all()
+    apart = cuda.to_device(np.zeros(10 * abs(step), np.int32))[::step]
+    kernel[1, 16](apart[:9], y, memory[:10])
+    assert memory.copy_to_host()[0] >= 1 and (memory.copy_to_host()[1:] == 0).all()
+    without_checks = [loop for loop in loops_of(kernel) if "load places" in loop and "raise" not in loop]
+    assert [loop for loop in without_checks if " y[" in loop]
+
+
+def test_sums_are_private_beside_questions():
+    """To ask whether the array lies apart from what the questions load is no use of it."""
+    @cuda.jit(check="overflow")
+    def flip(x, y, out):
+        i = cuda.grid(1)
+        if i < x.size:
+            cuda.atomic.xor(out, int(x[i] / y[i]), 1 << i % 10)
+        cuda.syncthreads()
+
+    out = np.zeros(10, np.int64)
+    flip[2, 64](np.arange(100.0), np.full(100, 10.0), out)
+    assert (out == 1023).all()
+    text = flip.inspect("private", flip.signatures[0])
+    assert "!private" in text and "= address out" in text
+
+
 def test_beside_barriers():
     @cuda.jit(check="bounds")
     def kernel(x, places, out):
