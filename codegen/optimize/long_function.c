@@ -9,7 +9,7 @@
 #include "codegen/optimize/pass_builder.h"
 #include "core/base/table.h"
 
-enum { LONGEST_BLOCK = 1000 };
+enum { LONGEST_BLOCK = 1000, LONGEST_SUM = 64 };
 
 void part_long_blocks(Emitter *emitter)
 {
@@ -103,4 +103,58 @@ void tabulate_constants(Emitter *emitter)
 {
     tabulate_type(emitter, LLVMFloatTypeInContext(emitter->context));
     tabulate_type(emitter, LLVMDoubleTypeInContext(emitter->context));
+}
+
+/* --- sums --------------------------------------------------------------------------------------------------------------- */
+
+/* How many sums and products lie on the longest way to the value; 0: it is something else. */
+static uintptr_t steps_to(const Table *steps, LLVMValueRef value)
+{
+    return (uintptr_t)table_get(steps, &value, sizeof value);
+}
+
+static uintptr_t steps_of(const Table *steps, LLVMValueRef instruction)
+{
+    uintptr_t most = 0, own = 1;
+    switch (LLVMGetInstructionOpcode(instruction)) {
+    case LLVMSExt:
+    case LLVMZExt:
+    case LLVMTrunc: own = 0; break;
+    case LLVMAdd:
+    case LLVMSub:
+    case LLVMMul:
+    case LLVMShl: break;
+    default: return 0;
+    }
+    if (LLVMGetTypeKind(LLVMTypeOf(instruction)) != LLVMIntegerTypeKind)
+        return 0;
+    for (int i = 0, count = LLVMGetNumOperands(instruction); i < count; i++) {
+        uintptr_t before = steps_to(steps, LLVMGetOperand(instruction, (unsigned)i));
+        most = before > most ? before : most;
+    }
+    return most + own;
+}
+
+static bool has_long_sum(LLVMValueRef function)
+{
+    Table *steps = table_create();
+    bool found = false;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block && !found;
+         block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef each = LLVMGetFirstInstruction(block); each && !found; each = LLVMGetNextInstruction(each)) {
+            uintptr_t count = steps_of(steps, each);
+            if (count)
+                table_set(steps, &each, sizeof each, (void *)count);
+            found = count > LONGEST_SUM;
+        }
+    table_destroy(steps);
+    return found;
+}
+
+bool has_long_sums(const Emitter *emitter)
+{
+    for (LLVMValueRef each = LLVMGetFirstFunction(emitter->llvm_module); each; each = LLVMGetNextFunction(each))
+        if (!LLVMIsDeclaration(each) && has_long_sum(each))
+            return true;
+    return false;
 }

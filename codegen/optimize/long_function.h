@@ -9,4 +9,8 @@ void part_long_blocks(Emitter *emitter);
 /* Constants of floats come from tables: a code generator looks through all that a function has for each of them. */
 void tabulate_constants(Emitter *emitter);
 
+/* Whether the module has integers made by many sums and products, one of the other: strength reduction of loops writes such a
+ * number in all ways in which it can be one, in cubic time. */
+bool has_long_sums(const Emitter *emitter);
+
 #endif

@@ -163,7 +163,8 @@ bool optimize_module(Emitter *emitter)
         skip_optional_code_passes(emitter);
         machine_leave_loops(emitter->held);
         part_loops(emitter);
-    }
+    } else if (has_long_sums(emitter))
+        machine_leave_loops(emitter->held);
     if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_NVPTX)
         part_long_blocks(emitter);
     if (changes & PIPELINE_NO_STRAIGHT_LINES)

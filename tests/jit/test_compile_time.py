@@ -82,6 +82,14 @@ def test_loops_of_the_same_end(sm):
     assert seconds(loops(900), sm=sm) < 20
 
 
+def test_integers_of_many_sums_and_products():
+    """Strength reduction of loops would write them in all ways in which they can be sums of two others: for 60 s."""
+    lines = "".join(f"        a = a * a - (a ^ {k})\n        b = b - (a - a * 3)\n" for k in range(90))
+    source = ("def kernel(x):\n    a, b = cuda.blockIdx.x + int(x[0]), cuda.threadIdx.x\n    if x[b] >= 0:\n"
+              f"{lines}        x[b] = x[b // 7 & 63]\n")
+    assert seconds(source, sm=None) < 20
+
+
 @pytest.mark.parametrize("sm", [SM, None])
 def test_loops_are_parted_by_blocks(sm):
     """Where the code generator puts them there, it counts all blocks below anew for each."""
