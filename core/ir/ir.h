@@ -144,7 +144,7 @@ typedef enum IrEscape { IR_STAYS, IR_ESCAPES, IR_ESCAPE_COUNT } IrEscape;
 enum {
     IR_THREADS_INDEPENDENT = 1, /* what a thread reads and writes, no other one writes in the loop, in whatever order */
     IR_THREADS_BEGIN = 2, /* with operands: all threads take part, and the slots are made true */
-    IR_THREADS_CUT = 4, /* divisors of a thread's place that are no constants are large: codegen/host/regions/row_parts.h */
+    IR_THREADS_CUT = 4, /* divisors of a thread's place that are no constants are large: host/regions/row_parts.h */
     IR_THREADS_MARK_COUNT = 3
 };
 extern const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT]; /* "independent", "begin", "cut" */
