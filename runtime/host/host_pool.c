@@ -1,22 +1,17 @@
 /* Threads of the CPU device. They start with the first launches that can use them, wait for launches, and help whichever
  * has blocks left. The launching thread works too, so every launch progresses by itself and launches from many threads
- * cannot wait for each other. After a fork the child starts threads of its own.
- *
- * To wake a thread takes from 5 us to, where the core is a virtual one that its host has given to others, more than 100. So a
- * thread that has nothing to do looks out for a while before it sleeps, as long as each has a core. */
+ * cannot wait for each other. After a fork the child starts threads of its own. */
 #include "runtime/host/host_pool.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "core/base/clock.h"
 #include "core/base/memory.h"
-#include "runtime/host/machine/pause.h"
 #include "runtime/host/observe/host_checker.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
@@ -25,9 +20,7 @@
 enum {
     MAX_POOL_THREADS = 4096,
     HELPED_NANOSECONDS = 10000,
-    FEW_HELP = 4,
-    LOOKOUT_NANOSECONDS = 100000,
-    PAUSES_OF_A_LOOK = 16,
+    BRIEF_NANOSECONDS = 40000,
 };
 
 static struct {
@@ -36,10 +29,6 @@ static struct {
     HostJob *jobs; /* launches in progress */
     HostWorker *idle; /* workers that no thread uses */
     int threads, sleeping; /* pool threads that started or start; of these, waiting for work */
-    int watching; /* of the others, looking out for a call */
-    _Atomic int calls; /* that none of them has answered */
-    _Atomic int answering; /* of the watching, those that have answered one, or try to */
-    int cores; /* of the process, when it first launched */
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER, .work = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
 /* --- how many ------------------------------------------------------------------------------------------------------- */
@@ -89,64 +78,6 @@ void host_pool_return(HostWorker *worker)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* --- looking out ---------------------------------------------------------------------------------------------------- */
-static bool is_answered(void *context)
-{
-    (void)context;
-    int calls = atomic_load_explicit(&pool.calls, memory_order_relaxed);
-    if (calls <= 0)
-        return false;
-    atomic_fetch_add(&pool.answering, 1); /* before there is a call less: none is told to who has answered one */
-    if (atomic_compare_exchange_strong(&pool.calls, &calls, calls - 1))
-        return true;
-    atomic_fetch_sub(&pool.answering, 1);
-    return false;
-}
-
-/* Of the watching, those whom another call would not reach. The calls first: who answers one is in the second before it is gone
- * from the first. */
-static int busy_watchers(void)
-{
-    int calls = atomic_load(&pool.calls);
-    return calls + atomic_load(&pool.answering);
-}
-
-static bool is_left(void *job) { return !atomic_load_explicit(&((HostJob *)job)->users, memory_order_relaxed); }
-
-/* Until there is what it looks for; false after a while. The lock is left. A core that others want is given to them: one of
- * them may be who is waited for. */
-static bool look_out_unlocked(bool (*is_there)(void *context), void *context)
-{
-    pthread_mutex_unlock(&pool.lock);
-    int64_t until = clock_nanoseconds() + LOOKOUT_NANOSECONDS;
-    bool found;
-    while (!(found = is_there(context)) && clock_nanoseconds() < until) {
-        for (int i = 0; i < PAUSES_OF_A_LOOK; i++)
-            pause_thread();
-        sched_yield();
-    }
-    pthread_mutex_lock(&pool.lock);
-    return found;
-}
-
-/* Pool threads, and the launching one. */
-static bool each_has_a_core_locked(void) { return pool.threads < pool.cores; }
-
-/* Whether this thread was called. */
-static bool watch_locked(void)
-{
-    if (!each_has_a_core_locked())
-        return false;
-    pool.watching++;
-    bool is_called = look_out_unlocked(is_answered, NULL);
-    pool.watching--;
-    while (!is_called && atomic_load(&pool.calls) > 0 && busy_watchers() > pool.watching)
-        is_called = is_answered(NULL); /* one came when it had just given up */
-    if (is_called)
-        atomic_fetch_sub(&pool.answering, 1);
-    return is_called;
-}
-
 /* --- pool threads --------------------------------------------------------------------------------------------------- */
 static bool has_blocks(HostJob *job)
 {
@@ -170,13 +101,10 @@ static bool start_thread_unlocked(void);
 static void call_for_help_locked(HostJob *job, int count)
 {
     assert(pthread_mutex_trylock(&pool.lock));
-    for (int i = 0, woken = 0; i < count && has_blocks(job) && job->users < job->most_helpers; i++) {
-        if (busy_watchers() < pool.watching)
-            atomic_fetch_add(&pool.calls, 1);
-        else if (woken < pool.sleeping) {
+    for (int i = 0; i < count && has_blocks(job) && job->users < job->most_helpers; i++) {
+        if (i < pool.sleeping)
             pthread_cond_signal(&pool.work);
-            woken++;
-        } else if (pool.threads >= job->most_helpers || !start_thread_unlocked())
+        else if (pool.threads >= job->most_helpers || !start_thread_unlocked())
             return;
     }
 }
@@ -188,8 +116,6 @@ static void *pool_thread(void *argument)
     for (;;) {
         HostJob *job = find_job_locked();
         if (!job) {
-            if (watch_locked())
-                continue;
             pool.sleeping++;
             pthread_cond_wait(&pool.work, &pool.lock);
             pool.sleeping--;
@@ -266,17 +192,11 @@ static void after_fork_in_child(void)
     pthread_cond_init(&pool.work, NULL);
     pthread_cond_init(&pool.done, NULL);
     pool.jobs = jobs_of_thread(pool.jobs, pthread_self());
-    pool.threads = pool.sleeping = pool.watching = 0;
-    atomic_store(&pool.calls, 0);
-    atomic_store(&pool.answering, 0);
+    pool.threads = pool.sleeping = 0;
     host_interrupt_after_fork();
 }
 
-static void begin(void)
-{
-    pool.cores = worker_thread_cores();
-    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-}
+static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }
 
 /* --- running -------------------------------------------------------------------------------------------------------- */
 static void add_job_locked(HostJob *job)
@@ -309,8 +229,6 @@ static void ask_unlocked(HostJob *job)
 static void wait_for_users_locked(HostJob *job)
 {
     enum { ASK = 50000000, INTERRUPT = 1000000 };
-    if (job->users && each_has_a_core_locked() && look_out_unlocked(is_left, job))
-        return;
     while (job->users && !job->launch->interrupted)
         pthread_cond_wait(&pool.done, &pool.lock);
     while (job->users) {
@@ -341,16 +259,16 @@ static void leave_job(HostJob *job)
     pthread_mutex_unlock(&pool.lock);
 }
 
-/* Waking others takes longer than a brief launch: a kernel that was brief the last time gets a short while alone, then as
- * long with few as it should take with them; then all may help. */
+/* Waking others takes longer than a brief launch: a kernel that was brief the last time has some time alone, or with few; then
+ * all may help. */
 static void run_job(HostJob *job, HostWorker *worker, int participants)
 {
-    int64_t begin = clock_nanoseconds(), until = begin + HELPED_NANOSECONDS, done = 0;
+    int64_t begin = clock_nanoseconds(), until = begin + BRIEF_NANOSECONDS, done = 0;
     if (job->few == 1) {
         done = host_job_work(job, worker, until);
     } else if (job->few < participants) {
         ask_for_help(job, job->few);
-        done = host_job_work(job, worker, begin + (int64_t)FEW_HELP * HELPED_NANOSECONDS);
+        done = host_job_work(job, worker, until);
     }
     if (!atomic_load_explicit(&job->is_over, memory_order_relaxed)) { /* also where a helper has closed it */
         atomic_store_explicit(&job->chunk, job->least_chunk, memory_order_relaxed);
@@ -380,7 +298,7 @@ int host_pool_few(const HostJob *job, int participants)
 bool host_pool_run(HostJob *job, int participants, Diag *diag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, begin);
+    pthread_once(&once, watch_forks);
     job->launcher = pthread_self();
     HostWorker *worker = host_pool_borrow();
     int error = worker ? host_worker_prepare(worker, job) : ENOMEM;

@@ -156,7 +156,7 @@ typedef struct HostJob {
     _Atomic bool closed; /* no further worker may join */
     pthread_t launcher; /* the thread that launched it */
     bool lost_users; /* they stayed in the parent of this process */
-    _Atomic int users; /* pool threads inside; changed under the pool's lock */
+    int users; /* pool threads inside; under the pool's lock */
     int most_helpers; /* pool threads that may be inside; under the pool's lock */
     int few; /* participants to begin with */
     _Atomic bool hangs; /* a block could not go on: no further ones start */

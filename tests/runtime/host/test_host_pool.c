@@ -147,7 +147,7 @@ static void three_threads(void)
     rt_kernel_unload(kernel);
 }
 
-/* The other thread comes each time, whether it still looks out for work, has just given up, or sleeps. */
+/* The other thread comes each time, whether it has just left the last launch or sleeps. */
 static void meetings(void)
 {
     RtKernel *kernel = load(meet);
