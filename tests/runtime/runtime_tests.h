@@ -38,6 +38,12 @@ enum { under_thread_sanitizer = true };
 #else
 enum { under_thread_sanitizer = false };
 #endif
+/* Its shadow memory needs the address space, and lies where CUDA's driver wants to map. */
+#ifdef __SANITIZE_ADDRESS__
+enum { under_address_sanitizer = true };
+#else
+enum { under_address_sanitizer = false };
+#endif
 
 /* Zeroed memory that children share with their parent. */
 void *shared_memory(size_t size);

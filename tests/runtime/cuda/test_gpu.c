@@ -191,13 +191,8 @@ static void count_gpus(void)
 
 void test_gpu(void)
 {
-#ifdef __SANITIZE_ADDRESS__
-    const bool is_sanitized = true; /* its shadow memory lies where the driver wants to map */
-#else
-    const bool is_sanitized = false;
-#endif
     gpu_count = shared_memory(sizeof *gpu_count);
-    if (!is_sanitized)
+    if (!under_address_sanitizer)
         in_child("counting GPUs", count_gpus);
     if (!*gpu_count) {
         puts("no GPU: its tests are skipped");

@@ -307,7 +307,6 @@ static void sleep_for_each_chunk(const HostThread *t, int64_t first, int64_t cou
 
 static void no_memory_for_helpers(void)
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they need the address space */
     Diag diag = {0};
     _Atomic long blocks = 0, *parameter = &blocks;
     KernelImage image = {.name = "k", .blocks_entry = sleep_for_each_chunk, .context_size = 65536};
@@ -324,7 +323,6 @@ static void no_memory_for_helpers(void)
     ((HostKernel *)kernel)->block_nanoseconds = 30; /* two take part at first */
     CHECK_OK(rt_launch(kernel, &launch, &diag) && blocks == 1000, &diag);
     rt_kernel_unload(kernel);
-#endif
 }
 
 static void bad_thread_count(void)
@@ -353,7 +351,6 @@ static void signals(void)
 /* No room for stacks: a Diag, and the next launch that fits works. */
 static void no_memory(void)
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* they need the address space */
     Diag diag = {0};
     KernelImage image = {.name = "k", .thread_entry = count_threads, .local_size = 4 << 20};
     RtKernel *kernel = rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
@@ -368,7 +365,6 @@ static void no_memory(void)
     setrlimit(RLIMIT_AS, &before);
     CHECK(launch_once(kernel, 10, 1024));
     rt_kernel_unload(kernel);
-#endif
 }
 
 void test_host_pool(void)
@@ -382,8 +378,10 @@ void test_host_pool(void)
     few_for_brief_launches();
     in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
     in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
-    in_child("no memory for stacks", no_memory);
-    in_child("no memory for helpers", no_memory_for_helpers);
+    if (!under_address_sanitizer && !under_thread_sanitizer) { /* they need the address space */
+        in_child("no memory for stacks", no_memory);
+        in_child("no memory for helpers", no_memory_for_helpers);
+    }
     if (!under_thread_sanitizer) {
         in_child("signals", signals);
         in_child("forks", forks);
