@@ -367,18 +367,10 @@ static void read_value(Search *search, const IrValue *value, uint32_t ways, uint
 static bool can_be_split(const Search *search, const IrValue *value)
 {
     switch (value->op) {
-    case IR_PHI:
-    case IR_LOAD:
-    case IR_STORE:
-    case IR_SLOT_LOAD:
-    case IR_SLOT_STORE:
-    case IR_JUMP:
-    case IR_BRANCH: return true;
     case IR_RETURN:
     case IR_NOTE: return !search->loop;
     case IR_RAISE: return !search->loop && fails_check(value->block);
-    case IR_CALL: return is_silent_function(value->callee);
-    default: return ir_is_repeatable(value);
+    default: return suits_any_loop(value);
     }
 }
 

@@ -29,27 +29,12 @@ typedef struct Cut {
 
 /* --- whether ------------------------------------------------------------------------------------------------------------ */
 
-static bool may_be_twice(const IrValue *value)
-{
-    switch (value->op) {
-    case IR_PHI:
-    case IR_LOAD:
-    case IR_STORE:
-    case IR_SLOT_LOAD:
-    case IR_SLOT_STORE:
-    case IR_JUMP:
-    case IR_BRANCH: return true;
-    case IR_CALL: return is_silent_function(value->callee);
-    default: return ir_is_repeatable(value);
-    }
-}
-
 static bool is_small(const Cut *cut)
 {
     uint32_t left = MOST_VALUES;
     for (uint32_t i = 0; i < cut->body.count; i++)
         for (const IrValue *value = cut->body.blocks[i]->first; value; value = value->next)
-            if (!may_be_twice(value) || !left--)
+            if (!suits_any_loop(value) || !left--)
                 return false;
     return true;
 }

@@ -130,17 +130,8 @@ static bool find_chain(Trips *trips)
 
 static bool is_allowed(const IrValue *value)
 {
-    switch (value->op) {
-    case IR_PHI:
-    case IR_SLOT_LOAD:
-    case IR_SLOT_STORE:
-    case IR_JUMP:
-    case IR_BRANCH: return true;
-    case IR_LOAD:
-    case IR_STORE: return !value->hint;
-    case IR_CALL: return is_silent_function(value->callee);
-    default: return ir_is_repeatable(value);
-    }
+    bool is_access = value->op == IR_LOAD || value->op == IR_STORE;
+    return suits_any_loop(value) && !(is_access && value->hint);
 }
 
 /* Loads slots at its beginning and stores to them at its end, if at all, each once. */

@@ -1,6 +1,8 @@
 /* The blocks inside of a loop over threads: those that lead back to the loop's own block. */
 #include "codegen/host/regions/loop_body.h"
 
+#include "codegen/host/regions/regions.h"
+
 static void visit(LoopBody *body, IrBlock *block)
 {
     if (!body->is_inside[block->id])
@@ -21,6 +23,21 @@ LoopBody find_loop_body(const IrValue *loop, Arena *arena)
             visit(&body, targets[i]);
     }
     return body;
+}
+
+bool suits_any_loop(const IrValue *value)
+{
+    switch (value->op) {
+    case IR_PHI:
+    case IR_LOAD:
+    case IR_STORE:
+    case IR_SLOT_LOAD:
+    case IR_SLOT_STORE:
+    case IR_JUMP:
+    case IR_BRANCH: return true;
+    case IR_CALL: return is_silent_function(value->callee);
+    default: return ir_is_repeatable(value);
+    }
 }
 
 IrBlock *first_behind_bounds(const IrValue *loop)

@@ -12,6 +12,9 @@ typedef struct LoopBody {
 
 /* loop: a thread_loop. The arrays are the arena's. */
 LoopBody find_loop_body(const IrValue *loop, Arena *arena);
+/* Whether the operation may stand in two loops over the same threads, each of which runs some of them, or in one that takes
+ * several trips at a time: it concerns its thread alone, and goes on. */
+bool suits_any_loop(const IrValue *value);
 /* Behind the marked tests that the body begins with. */
 IrBlock *first_behind_bounds(const IrValue *loop);
 /* region_order.c: whether LLVM may take the accesses of the loop's threads for independent where each runs the body several
