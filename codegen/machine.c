@@ -59,10 +59,13 @@ static const char *keep_text(char **room, const char *text)
     return copy;
 }
 
+/* In the list of no guard: it outlives the one that it is made in, and goes to other threads. */
 static Machine *make(const MachineKind *kind)
 {
-    size_t texts = strlen(kind->triple) + strlen(kind->cpu) + strlen(kind->features) + 3;
-    Machine *machine = memory_alloc(sizeof *machine + texts);
+    size_t size = sizeof(Machine) + strlen(kind->triple) + strlen(kind->cpu) + strlen(kind->features) + 3;
+    Machine *machine = memory_try(size);
+    if (!machine)
+        memory_fail(size);
     char *room = (char *)(machine + 1);
     *machine = (Machine){.kind = *kind};
     machine->kind.triple = keep_text(&room, kind->triple);

@@ -94,8 +94,38 @@ static void test_loops_are_left(void)
     machine_give_back(first);
 }
 
+static bool fail_with_machine(void *made)
+{
+    MachineKind kind = kind_of("");
+    kind.level = LLVMCodeGenLevelAggressive;
+    *(Machine **)made = machine_take(&kind);
+    machine_give_back(*(Machine **)made);
+    memory_fail(1);
+}
+
+/* What runs out of memory frees its own, of which a machine that it has given back is no more; nor is it while another thread
+ * has it. */
+static void test_machines_outlive_guards(void)
+{
+    enum { SIZES = 128 };
+    void *blocks[SIZES];
+    Machine *made;
+    size_t wanted;
+    MachineKind kind = kind_of("");
+    kind.level = LLVMCodeGenLevelAggressive;
+    CHECK(!memory_guard_small(fail_with_machine, &made, &wanted) && wanted == 1);
+    for (size_t i = 0; i < SIZES; i++) /* in whatever was freed */
+        if (CHECK(blocks[i] = memory_try(16 * i + 1)))
+            memset(blocks[i], 0x5a, 16 * i + 1);
+    CHECK(machine_take(&kind) == made);
+    machine_give_back(made);
+    for (size_t i = 0; i < SIZES; i++)
+        memory_free(blocks[i]);
+}
+
 void test_machines(void)
 {
+    test_machines_outlive_guards();
     test_loops_are_left();
     MachineKind plain = kind_of(""), other = plain;
     other.level = LLVMCodeGenLevelNone;
