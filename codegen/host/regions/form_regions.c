@@ -461,7 +461,16 @@ static const Way ways[] = {
 };
 
 /* Where the order of threads shows by additions of floats only. */
-static const Way ways_of_additions[] = {{.has_late_additions = true}};
+static const Way ways_of_additions[] = {
+    {.has_loops_around = true,
+     .by_rows = true,
+     .shares_loads = true,
+     .has_late_additions = true,
+     .shares_checks = true},
+    {.has_loops_around = true, .has_late_additions = true},
+    {.has_loops_around = true, .by_rows = true, .shares_loads = true, .has_late_additions = true},
+    {.has_late_additions = true},
+};
 
 /* Of what the row's threads load alike. */
 static bool checks_alike_in_trips(const LoopPlaces *places, const Regions *regions)
@@ -485,7 +494,8 @@ static bool form_by(const Way *way, IrModule *module, bool raises, LoopPlaces *p
                        .by_rows = way->by_rows && asks_for_rows(module->first),
                        .shares_loads = way->shares_loads,
                        .is_bounded = true};
-    if (!find_regions(raises, arena, &regions) || !are_shared_loads_right(&regions, arena))
+    if (!find_regions(raises, arena, &regions) || !are_shared_loads_right(&regions, arena) ||
+        !adds_in_order_of_threads(&regions))
         return false;
     choose_tested_regions(&regions, unrolled_headers(places, arena), arena);
     uint32_t bytes_of_additions = way->has_late_additions ? choose_late_additions(&regions, places, arena) : 0;

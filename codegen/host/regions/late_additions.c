@@ -12,7 +12,10 @@
  * that follow each other and go to one place, or to places side by side, are one locked operation. Nobody can tell: a thread
  * does nothing behind its first one but compute and add, so that its own accesses keep their order; between threads of a
  * region there is none; each addition is made once, upon what is there, and rounded by itself; and all are made where the
- * region ends, before any thread comes to a barrier or to the end of its block. */
+ * region ends, before any thread comes to a barrier or to the end of its block.
+ *
+ * Where threads do not meet, they add in the order of their numbers. That holds where one region has all additions, whatever
+ * loops go around the threads in others. */
 #include "codegen/host/regions/late_additions.h"
 
 bool is_float_addition(const IrValue *value)
@@ -24,6 +27,26 @@ bool is_float_addition(const IrValue *value)
     bool adds = value->atomic == IR_ATOMIC_ADD || value->atomic == IR_ATOMIC_SUB;
     return adds && memory && memory->op == IR_PARAM &&
            (type_equal(element, TYPE_OF(FLOAT32)) || type_equal(element, TYPE_OF(FLOAT64)));
+}
+
+/* Functions may have some. */
+static bool may_add(const Regions *regions, const Region *region)
+{
+    for (uint32_t i = 0; i < region->piece_count; i++) {
+        const Piece *piece = &regions->pieces[region->pieces[i]];
+        for (const IrValue *value = piece->first; value && value != piece->end; value = value->next)
+            if (is_float_addition(value) || (value->op == IR_CALL && !is_silent_function(value->callee)))
+                return true;
+    }
+    return false;
+}
+
+bool adds_in_order_of_threads(const Regions *regions)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < regions->region_count; i++)
+        count += may_add(regions, &regions->regions[i]);
+    return count <= 1;
 }
 
 /* Whether nothing but additions, all of one type, is read or written behind the first one, and none is in a loop. */

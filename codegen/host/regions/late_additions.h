@@ -7,5 +7,8 @@
 /* Marks regions whose atomics are additions of floats and the last that threads do. Behind choose_tested_regions(). Returns the bytes
  * that a thread keeps for them; 0: there are none. */
 uint32_t choose_late_additions(Regions *regions, const LoopPlaces *places, Arena *arena);
+/* Whether at most one region has such additions: those of a thread then follow each other as they would where threads run one by
+ * one. A loop around threads has none. */
+bool adds_in_order_of_threads(const Regions *regions);
 
 #endif

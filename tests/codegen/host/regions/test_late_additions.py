@@ -2,6 +2,7 @@
 made as it would be alone, in the order of threads."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -91,6 +92,50 @@ def exchanges_too(index, x, out):
         cuda.atomic.add(out, index[i], x[i])
 
 
+def behind_a_loop(index, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        v = x[i]
+        for k in range(out.size):
+            v = float32(k) - v
+        cuda.atomic.add(out, index[i], v)
+
+
+def behind_loops_of_rows(index, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        v = x[i]
+        for k in range(index[0], out.size):
+            v = float32(k) - v
+        for k in range(4):
+            cuda.atomic.add(out, index[i] // 2 + k, v)
+
+
+def around_a_loop(index, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        v = x[i]
+        cuda.atomic.add(out, index[i], v)
+        for k in range(out.size):
+            v = float32(k) - v
+        cuda.atomic.add(out, index[i] // 2, v)
+
+
+@cuda.jit(device=True, inline="never")
+def put(out, at, v):
+    cuda.atomic.add(out, at, v)
+
+
+def by_calls_around_a_loop(index, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        v = x[i]
+        put(out, index[i], v)
+        for k in range(out.size):
+            v = float32(k) - v
+        put(out, index[i] // 2, v)
+
+
 def is_late(function, *types):
     return "additions %" in cuda.jit(function).inspect("regions", types)
 
@@ -124,6 +169,28 @@ def test_not_under_checks_of_accesses(checks):
     assert "additions %" not in kernel.inspect("regions", (int32[::1], float32[::1], float32[::1]))
 
 
+SUBTRACTS_VECTORS = r"fsub( \w+)* <\d+ x float>"
+
+
+@pytest.mark.parametrize("function", [behind_a_loop, behind_loops_of_rows])
+def test_loops_go_around_threads_that_add_behind_them(function):
+    text = cuda.jit(function).inspect_llvm((int32[::1], float32[::1], float32[::1]))
+    assert re.search(SUBTRACTS_VECTORS, text)
+
+
+@pytest.mark.parametrize("function", [around_a_loop, by_calls_around_a_loop])
+@pytest.mark.parametrize("check", [True, False])
+def test_no_loop_parts_the_additions_of_a_thread(function, check):
+    text = cuda.jit(check=check)(function).inspect_llvm((int32[::1], float32[::1], float32[::1]))
+    assert not re.search(SUBTRACTS_VECTORS, text)
+
+
+def behind_the_loop(v, trips):
+    for k in trips:
+        v = np.float32(k) - v
+    return v
+
+
 def one_by_one(function, index, x, out):
     """The same in the order of threads, each rounded by itself."""
     kind = out.dtype.type
@@ -137,8 +204,16 @@ def one_by_one(function, index, x, out):
             out[at + 1] = out[at + 1] + kind(v * v)
             out[at] = out[at] - v
             out[at // 2] = out[at // 2] + kind(v + v)
+        elif function is behind_a_loop:
+            out[at] = out[at] + behind_the_loop(v, range(out.size))
+        elif function is behind_loops_of_rows:
+            out[at // 2:at // 2 + 4] += behind_the_loop(v, range(index[0], out.size))
+        elif function in (around_a_loop, by_calls_around_a_loop):
+            out[at] = out[at] + v
+            out[at // 2] = out[at // 2] + behind_the_loop(v, range(out.size))
 
 
+OF_FLOAT32 = [behind_a_loop, behind_loops_of_rows, around_a_loop, by_calls_around_a_loop]
 VALUES = """
 import sys
 import numpy as np
@@ -153,10 +228,11 @@ for dtype in (np.float32, np.float64):
             index = {"random": random.integers(0, 60, n), "sorted": np.sort(random.integers(0, 60, n)),
                      "one": np.full(n, 7), "neighbours": np.arange(n) % 61}[places]
             x = (random.random(n) * 10.0 ** random.integers(-6, 6, n)).astype(dtype)
-            for function in (tests.scatter, tests.early_return, tests.conditional, tests.several):
+            for function in [tests.scatter, tests.early_return, tests.conditional, tests.several] + (
+                    tests.OF_FLOAT32 if dtype == np.float32 else []):
                 out = random.random(64).astype(dtype)
                 want = out.copy()
-                cuda.jit(function)[-(-n // block), block](index, x, out)
+                cuda.jit(check=n != 777)(function)[-(-n // block), block](index, x, out)
                 tests.one_by_one(function, index, x, want)
                 assert (out == want).all(), (dtype, places, n, function.__name__, out - want)
 print("same")
