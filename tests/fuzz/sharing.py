@@ -101,6 +101,7 @@ class Generator:
         kinds, self.kind = FAMILIES[self.base]
         self.kinds = kinds
         self.is_float = self.kind == "float64"
+        self.uses_old = self.chance(0.5)                # of atomics on a thread's own cells
         self.has_barriers, self.has_local = self.chance(0.35), self.chance(0.25)
         self.choose_threads()
         self.constant = self.pick(0, 0, 1, 2)   # cells that nobody writes, behind the others
@@ -371,7 +372,8 @@ class Generator:
         place = f"({place})" if "," in place else place
         name = "add" if self.is_float else self.pick("add", "sub", "max", "min", "xor")
         value = f"{view.kind}({self.expression(1)})"
-        self.line(f"{self.pick('a', 'b')} = {self.kind}(cuda.atomic.{name}({view.name}, {place}, {value}))")
+        call = f"cuda.atomic.{name}({view.name}, {place}, {value})"
+        self.line(f"{self.pick('a', 'b')} = {self.kind}({call})" if self.uses_old else call)
 
     def slice_store(self, depth, uniform):
         """Some of a thread's cells to others: what a copy would give, where both are the same memory."""
