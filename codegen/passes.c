@@ -32,6 +32,7 @@ static const Pass host_passes[] = {
     {"bounds", mark_thread_bounds, 0, OBSERVE_NOTHING, 0},
     {"warps", split_whole_warps, 0, OBSERVE_NOTHING, 0},
     {"common", make_loops_common, 0, OBSERVE_NOTHING, 0},
+    {"ahead", load_far_places_ahead, 1, OBSERVE_NOTHING, 0},
     {"regions", form_parallel_regions, 0, OBSERVE_LINES, 0},
     {"all_go_on", split_where_all_go_on, 2, OBSERVE_NOTHING, 0},
     {"trips", take_several_trips, 0, OBSERVE_LINES, 0},

@@ -39,6 +39,8 @@ void split_whole_warps(IrModule *module);
 void write_out_distances(IrModule *module);
 /* private_atomics.c: marks sums that a worker may make in a copy of the array. */
 void mark_private_atomics(IrModule *module);
+/* passes/far_loads.c: makes loads of a thread's own row in front of a loop that could go around the threads but for them. */
+void load_far_places_ahead(IrModule *module);
 /* regions/form_regions.c: makes of a kernel whose threads meet a function that runs all threads of a block, where every
  * collective is reached by all of them together; leaves others as they are. */
 void form_parallel_regions(IrModule *module);

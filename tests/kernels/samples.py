@@ -277,6 +277,20 @@ def copied_flat(x, out):
         out[i // width, i % width] = x[i // width, i % width]
 
 
+def nearest(points, centers, out):
+    p = cuda.grid(1)
+    if p < out.size:
+        least, best = float32(1e30), 0
+        for c in range(centers.shape[0]):
+            distance = float32(0)
+            for k in range(2):
+                d = points[p, k] - centers[c, k]
+                distance += d * d
+            if distance < least:
+                least, best = distance, c
+        out[p] = best
+
+
 def counted(x, counts, least):
     count = cuda.shared.array(1, np.int32)
     if cuda.threadIdx.x == 0:
@@ -343,6 +357,7 @@ PASS_SAMPLES = {
     "axis": (column_tiles, "void(float32[:, ::1], float32[:, ::1])"),
     "private": (bins, "void(uint8[::1], int32[::1])"),
     "bounds": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])"),
+    "ahead": (nearest, "void(float32[:, ::1], float32[:, ::1], int32[::1])"),
     "regions": (tree_sum, "void(float32[::1], float32[::1])"),
     "all_go_on": (tree_sum, "void(float32[::1], float32[::1])"),
     "common": (block_bins, "void(uint8[::1], int64[::1])"),

@@ -198,12 +198,12 @@ void keep_loops_inside(LoopPlaces *places)
 
 /* --- whether it is worth it --------------------------------------------------------------------------------------------- */
 
-/* How far a value moves from one thread to the next one in its row. */
+/* How far a value moves from one thread to the next one in its row. regions: NULL where there are none as yet. */
 typedef enum Move { MOVES_NOT, MOVES_ON, MOVES_ANYHOW, MOVES_FAR } Move;
 
 static Move move_of(const Regions *regions, const IrValue *value, int depth)
 {
-    if (regions->homes[value->id] == HOME_UNIFORM)
+    if (regions && regions->homes[value->id] == HOME_UNIFORM)
         return MOVES_NOT;
     if (value->op == IR_INTRINSIC)
         return slope_in_thread(NULL, value) == 1 ? MOVES_ON : MOVES_NOT;
@@ -229,6 +229,8 @@ static bool is_near(const Regions *regions, const IrValue *access)
     }
     return true;
 }
+
+bool is_far_access(const IrValue *access) { return !is_near(NULL, access); }
 
 static bool stays_near(const Regions *regions, const IrLoop *loop)
 {

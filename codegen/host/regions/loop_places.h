@@ -21,6 +21,9 @@ bool place_loops(const IrModule *module, Arena *arena, LoopPlaces *out);
 bool has_loops_around(const LoopPlaces *places);
 /* None is around. */
 void keep_loops_inside(LoopPlaces *places);
+/* Whether a load or store is of another part of memory than that of the next thread in its row, as far as is known where there
+ * are no regions. */
+bool is_far_access(const IrValue *access);
 /* Whether the regions that were found with these places are worth it: some loop is around, and the threads that run it
  * together are next to each other in memory. */
 bool gains_by_places(const LoopPlaces *places, const Regions *regions, Arena *arena);
