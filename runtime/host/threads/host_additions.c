@@ -27,30 +27,22 @@ static bool exchange_64(uintptr_t place, uint64_t *seen, uint64_t wanted)
     return __atomic_compare_exchange_n((uint64_t *)place, seen, wanted, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* One value after the other. */
-static inline void add_f32(uintptr_t place, const float *values, int32_t count)
-{
-    uint32_t seen = load_32(place), wanted;
-    do {
-        float sum;
-        memcpy(&sum, &seen, sizeof sum);
-        for (int32_t i = 0; i < count; i++)
-            sum += values[i];
-        memcpy(&wanted, &sum, sizeof wanted);
-    } while (!exchange_32(place, &seen, wanted));
-}
+/* add_f32, add_f64: one value after the other. */
+#define ADD(name, bits, type)                                                         \
+    static inline void add_##name(uintptr_t place, const type *values, int32_t count) \
+    {                                                                                 \
+        uint##bits##_t seen = load_##bits(place), wanted;                             \
+        do {                                                                          \
+            type sum;                                                                 \
+            memcpy(&sum, &seen, sizeof sum);                                          \
+            for (int32_t i = 0; i < count; i++)                                       \
+                sum += values[i];                                                     \
+            memcpy(&wanted, &sum, sizeof wanted);                                     \
+        } while (!exchange_##bits(place, &seen, wanted));                             \
+    }
 
-static inline void add_f64(uintptr_t place, const double *values, int32_t count)
-{
-    uint64_t seen = load_64(place), wanted;
-    do {
-        double sum;
-        memcpy(&sum, &seen, sizeof sum);
-        for (int32_t i = 0; i < count; i++)
-            sum += values[i];
-        memcpy(&wanted, &sum, sizeof wanted);
-    } while (!exchange_64(place, &seen, wanted));
-}
+ADD(f32, 32, float)
+ADD(f64, 64, double)
 
 /* --- two places side by side -------------------------------------------------------------------------------------------- */
 
