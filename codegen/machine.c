@@ -15,7 +15,7 @@ struct Machine {
     MachineKind kind; /* its texts lie behind the struct */
     CodePasses *passes[LLVMObjectFile + 1]; /* by what they make; NULL: none are kept */
     bool is_spoiled;
-    bool leaves_loops;
+    unsigned left; /* by its passes, CODE_WITHOUT_... */
 };
 
 static _Atomic(Machine *) places[PLACES];
@@ -94,7 +94,7 @@ CodePasses *machine_take_passes(Machine *machine, LLVMCodeGenFileType type)
 {
     CodePasses *kept = machine->passes[type];
     machine->passes[type] = NULL;
-    return kept ? kept : make_code_passes(machine->llvm, type, machine->leaves_loops);
+    return kept ? kept : make_code_passes(machine->llvm, type, machine->left);
 }
 
 void machine_keep_passes(Machine *machine, LLVMCodeGenFileType type, CodePasses *passes)
@@ -109,10 +109,10 @@ void machine_spoil(Machine *machine)
     machine->is_spoiled = true;
 }
 
-void machine_leave_loops(Machine *machine)
+void machine_leave_passes(Machine *machine, unsigned left)
 {
     machine_spoil(machine);
-    machine->leaves_loops = true;
+    machine->left |= left;
 }
 
 void machine_give_back(Machine *machine)

@@ -22,8 +22,8 @@ Machine *machine_take(const MachineKind *kind);
 LLVMTargetMachineRef machine_of_llvm(const Machine *machine);
 /* It was changed: nobody gets it again. */
 void machine_spoil(Machine *machine);
-/* From now on its passes leave loops as they are, and do not look at them together; spoils it. */
-void machine_leave_loops(Machine *machine);
+/* From now on its passes are without those, CODE_WITHOUT_...; spoils it. */
+void machine_leave_passes(Machine *machine, unsigned left);
 void machine_give_back(Machine *machine);
 /* The machine's passes that make such code, new or as they were kept; the caller's. NULL: it makes none. */
 CodePasses *machine_take_passes(Machine *machine, LLVMCodeGenFileType type);

@@ -22,7 +22,8 @@ enum {
     PIPELINE_NO_SLP = 2, /* operations of one thread are not put together to vectors */
     PIPELINE_NO_STRAIGHT_LINES = 4, /* a GPU's addresses are not made from those above them by a difference */
     PIPELINE_LINEAR = 8, /* only passes whose time is proportional to the size, and code without further ones */
-    PIPELINE_FAST_CODE = 16 /* also without passes over control flow; values are in registers in a block only */
+    PIPELINE_FAST_CODE = 16, /* also without passes over control flow; values are in registers in a block only */
+    PIPELINE_KEEP_COPIES = 32 /* a GPU's copies between registers are left to ptxas */
 };
 
 unsigned pipeline_for_size(const ModuleSize *size, TargetKind device);

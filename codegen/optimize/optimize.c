@@ -161,12 +161,14 @@ bool optimize_module(Emitter *emitter)
     keep_divisions_where_they_are(emitter);
     if (changes & PIPELINE_LINEAR) {
         skip_optional_code_passes(emitter);
-        machine_leave_loops(emitter->held);
+        machine_leave_passes(emitter->held, CODE_WITHOUT_STRENGTH_REDUCTION);
         part_loops(emitter);
     } else if (has_long_sums(emitter))
-        machine_leave_loops(emitter->held);
+        machine_leave_passes(emitter->held, CODE_WITHOUT_STRENGTH_REDUCTION);
     if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_NVPTX)
         part_long_blocks(emitter);
+    if (changes & PIPELINE_KEEP_COPIES)
+        machine_leave_passes(emitter->held, CODE_WITHOUT_COALESCER);
     if (changes & PIPELINE_NO_STRAIGHT_LINES)
         leave_straight_lines(emitter->context);
     if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_HOST)

@@ -133,15 +133,22 @@ bool leaves_lines(llvm::StringRef pass, const llvm::Any &unit, unsigned longest)
 }
 
 /* Strength reduction of loops skips functions that are not to be optimized, but what it wants beforehand, the users of counters,
- * is found for them all the same: LLVM asks of each loop how often it runs, given the ends of all loops before it. */
+ * is found for them all the same: LLVM asks of each loop how often it runs, given the ends of all loops before it. The register
+ * coalescer does not skip them, and goes through all copies that it could not join yet behind each block. */
 struct PassList : llvm::legacy::PassManager {
-    bool leaves_loops;
+    unsigned left;
 
-    explicit PassList(bool leaves_loops) : leaves_loops(leaves_loops) {}
+    explicit PassList(unsigned left) : left(left) {}
+
+    bool leaves(llvm::AnalysisID pass) const
+    {
+        return (left & CODE_WITHOUT_STRENGTH_REDUCTION && pass == loop_strength_reduction()) ||
+               (left & CODE_WITHOUT_COALESCER && pass == &llvm::RegisterCoalescerID);
+    }
 
     void add(llvm::Pass *pass) override
     {
-        if (leaves_loops && pass->getPassID() == loop_strength_reduction())
+        if (leaves(pass->getPassID()))
             delete pass;
         else
             llvm::legacy::PassManager::add(pass);
@@ -162,7 +169,7 @@ struct CodePasses {
     llvm::raw_svector_ostream stream{code};
     PassList passes;
 
-    explicit CodePasses(bool leaves_loops) : passes(leaves_loops) {}
+    explicit CodePasses(unsigned left) : passes(left) {}
 };
 
 LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machine, const char *passes,
@@ -256,9 +263,9 @@ void make_code_fast(LLVMTargetMachineRef machine)
     reinterpret_cast<llvm::TargetMachine *>(machine)->setOptLevel(llvm::CodeGenOptLevel::None);
 }
 
-CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool leaves_loops)
+CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, unsigned left)
 {
-    auto passes = std::make_unique<CodePasses>(leaves_loops);
+    auto passes = std::make_unique<CodePasses>(left);
     auto kind = type == LLVMAssemblyFile ? llvm::CodeGenFileType::AssemblyFile : llvm::CodeGenFileType::ObjectFile;
     auto *maker = reinterpret_cast<llvm::TargetMachine *>(machine);
     return maker->addPassesToEmitFile(passes->passes, passes->stream, nullptr, kind) ? nullptr : passes.release();

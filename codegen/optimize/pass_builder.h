@@ -44,9 +44,13 @@ void make_code_fast(LLVMTargetMachineRef machine);
 /* The passes of a machine's code generator, set up: which takes a fourth of a small kernel's way to PTX. They make code of one
  * module after the other, each the same as if they were new. */
 typedef struct CodePasses CodePasses;
-/* NULL: the machine makes no such code. It has to live as long as they do. leaves_loops: strength reduction of loops is not
- * among them, nor what is found out for it, even in functions that are not to be optimized. */
-CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, bool leaves_loops);
+/* What is not among them, even for functions that are not to be optimized; bits. */
+enum {
+    CODE_WITHOUT_STRENGTH_REDUCTION = 1, /* of loops, and what is found out for it */
+    CODE_WITHOUT_COALESCER = 2 /* a GPU's copies between registers stay, for ptxas to join them */
+};
+/* NULL: the machine makes no such code. It has to live as long as they do. */
+CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, unsigned left);
 /* The code, with a NUL behind it, until they are run again. */
 const char *run_code_passes(CodePasses *passes, LLVMModuleRef module, size_t *size);
 void free_code_passes(CodePasses *passes);

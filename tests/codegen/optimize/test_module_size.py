@@ -82,6 +82,14 @@ def test_many_addresses_are_not_made_from_each_other():
         assert not is_short_of_passes(kernel.py_func, (VECTOR, types.int64, types.int64), SM)
 
 
+@pytest.mark.parametrize("count, joins_copies", [(2900, True), (3100, False)])
+def test_copies_of_thousands_of_loops_are_left_to_ptxas(count, joins_copies):
+    """For each block the coalescer goes through all copies that it could not join yet."""
+    ptx = cuda.jit(make(loops(count))).inspect("asm", (VECTOR, types.int64), SM)
+    copies = re.findall(r"\tmov\.b64 \t(%rd\d+), (%rd\d+);", ptx)
+    assert (len(copies) < 2 * count) == joins_copies
+
+
 def test_blocks_are_not_long_for_a_gpu():
     """Its code generator makes one graph of each."""
     text = cuda.jit(make(ifs(1100))).inspect("llvm", (VECTOR, types.int64), SM)
