@@ -20,7 +20,7 @@ typedef struct Limits {
 static uint32_t add(Limits *limits, RangeOp op, uint32_t a, uint32_t b, int64_t number, int64_t limit)
 {
     RangeNode node = {.op = (uint8_t)op,
-                      .bits = op == RANGE_FIELD ? 64 : BITS_OF_PRODUCT,
+                      .bits = op == RANGE_FIELD || op == RANGE_WITH_FIELD ? 64 : BITS_OF_PRODUCT,
                       .is_signed = 1,
                       .a = a,
                       .b = b,
@@ -43,21 +43,37 @@ static void include(Limits *limits, uint32_t node)
     limits->all = limits->all == RANGE_NONE ? node : add(limits, RANGE_UNION, limits->all, node, 0, 0);
 }
 
-/* The extents, and how many elements they make; those of an array stand one behind the other. */
+/* Of an array with one axis nothing but the union asks for the extent: it is no node of its own. */
+static void include_length(Limits *limits, const AbiField *extent)
+{
+    bool is_first = limits->all == RANGE_NONE;
+    limits->all = add(limits, is_first ? RANGE_FIELD : RANGE_WITH_FIELD, limits->all, RANGE_NONE, extent->offset,
+                      KERNEL_ABI_MAX_EXTENT);
+}
+
+/* The extents, and how many elements they make; those of an array stand behind its pointer. */
+static void include_array(Limits *limits, const AbiField *pointer)
+{
+    uint32_t elements = RANGE_NONE, ndim = pointer->type->ndim;
+    if (ndim == 1) {
+        include_length(limits, pointer + 1);
+        return;
+    }
+    for (uint32_t axis = 0; axis < ndim; axis++) {
+        uint32_t offset = pointer[1 + axis].offset;
+        uint32_t extent = add(limits, RANGE_FIELD, RANGE_NONE, RANGE_NONE, offset, KERNEL_ABI_MAX_EXTENT);
+        include(limits, extent);
+        elements = axis ? add(limits, RANGE_MUL, elements, extent, 0, 0) : extent;
+        if (axis)
+            include(limits, elements);
+    }
+}
+
 static void include_arrays(Limits *limits, const KernelAbi *abi)
 {
-    uint32_t elements = RANGE_NONE;
-    for (uint32_t i = 0; i < abi->field_count; i++) {
-        const AbiField *field = &abi->fields[i];
-        if (field->kind != ABI_EXTENT)
-            continue;
-        uint32_t extent = add(limits, RANGE_FIELD, RANGE_NONE, RANGE_NONE, field->offset, KERNEL_ABI_MAX_EXTENT);
-        include(limits, extent);
-        if (field->axis > 0)
-            include(limits, elements = add(limits, RANGE_MUL, elements, extent, 0, 0));
-        else
-            elements = extent;
-    }
+    for (uint32_t i = 0; i < abi->field_count; i++)
+        if (abi->fields[i].kind == ABI_POINTER)
+            include_array(limits, &abi->fields[i]);
 }
 
 static bool uses(const IrModule *module, IntrinsicId id)

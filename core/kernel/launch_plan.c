@@ -278,6 +278,12 @@ static Range range_of_pointer_bits(const RangeNode *node, Range others, const La
     return facts ? (Range){(Wide)bits, (Wide)bits} : (Range){0, node->limit};
 }
 
+static Range with_field(const RangeNode *node, Range others, const LaunchFacts *facts, const RangeLimits *limits)
+{
+    RangeNode field = {.op = RANGE_FIELD, .bits = 64, .is_signed = 1, .number = node->number, .limit = node->limit};
+    return unite(others, of_launch(&field, facts, limits));
+}
+
 static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFacts *facts, const RangeLimits *limits)
 {
     if (node->op < RANGE_ADD)
@@ -289,6 +295,8 @@ static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFa
         return overlap(node, a, b, facts);
     if (node->op == RANGE_POINTER_BITS)
         return range_of_pointer_bits(node, a, facts);
+    if (node->op == RANGE_WITH_FIELD)
+        return with_field(node, a, facts, limits);
     if (node->op == RANGE_LOOP)
         return loop(node, a, b, ranges[node->c]);
     if (is_empty(a) || is_empty(b))
@@ -309,7 +317,7 @@ static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFa
 }
 
 /* --- in words --------------------------------------------------------------------------------------------------------- */
-/* Nearly all plans are made of few kinds of nodes: one for each extent, and one that joins it to the others. Those of a launch
+/* Nearly all plans are made of few kinds of nodes: one for each extent, which joins it to the others. Those of a launch
  * that passes fit words. */
 enum { BITS_OF_PRODUCT = 127 }; /* hold any of two words */
 
@@ -333,7 +341,13 @@ static bool lie_apart(const RangeNode *node, Words a, Words b, const LaunchFacts
 static inline bool evaluate_words(const RangeNode *node, const Words *ranges, Words *result, const LaunchFacts *facts)
 {
     Words a, b;
+    int64_t number;
     switch (node->op) {
+    case RANGE_WITH_FIELD:
+        a = ranges[node->a];
+        memcpy(&number, (const uint8_t *)facts->parameters + node->number, sizeof number);
+        *result = (Words){number < a.least ? number : a.least, number > a.most ? number : a.most};
+        return true;
     case RANGE_FIELD:
         if (node->bits != 64 || !node->is_signed)
             return false;

@@ -52,6 +52,8 @@ typedef enum RangeOp {
     RANGE_OVERLAP,
     /* a, which is one number, with the bits of the pointer at offset `number` of the parameters that are bits of `limit`, too. */
     RANGE_POINTER_BITS,
+    /* a, and the int64 at offset `number` of the parameters, none of which is below 0 or above `limit`. */
+    RANGE_WITH_FIELD,
     RANGE_LOOP, /* the variable that starts in a, and is in c after a trip if it was in b before: c inside of b proves b */
     RANGE_OP_COUNT
 } RangeOp;
