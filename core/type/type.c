@@ -284,7 +284,7 @@ static bool equal_records(const Type *a, const Type *b)
 
 bool type_equal(const Type *a, const Type *b)
 {
-    if (a == b)
+    if (type_is_known_equal(a, b))
         return true;
     if (a->kind != b->kind)
         return false;
@@ -357,6 +357,18 @@ static const Type *copy_record(Arena *arena, const Type *type)
     return type_record(arena, type->name, fields, type->count, type->size, type->alignment);
 }
 
+uint64_t type_new_origin(void)
+{
+    static _Atomic uint64_t last;
+    return ++last;
+}
+
+static const Type *with_origin(const Type *copy, uint64_t origin)
+{
+    ((Type *)copy)->origin = origin;
+    return copy;
+}
+
 const Type *type_copy(Arena *arena, const Type *type)
 {
     switch (type->kind) {
@@ -367,15 +379,15 @@ const Type *type_copy(Arena *arena, const Type *type)
     case TYPE_FLOAT:
     case TYPE_COMPLEX: return &type_scalars[type->scalar];
     case TYPE_DATETIME:
-    case TYPE_TIMEDELTA: return type_time(arena, type->kind, type->unit, type->multiple);
+    case TYPE_TIMEDELTA: return with_origin(type_time(arena, type->kind, type->unit, type->multiple), type->origin);
     case TYPE_ARRAY:
         return type_array_swizzled(arena,
                                    type_array_aligned(arena, type_copy(arena, type->element), type->ndim, type->layout,
                                                       type->read_only, type->alignment),
                                    type->swizzle);
     case TYPE_TUPLE: return copy_tuple(arena, type);
-    case TYPE_RECORD: return copy_record(arena, type);
-    case TYPE_CHARS: return type_chars(arena, type->size / type->alignment, type->alignment);
+    case TYPE_RECORD: return with_origin(copy_record(arena, type), type->origin);
+    case TYPE_CHARS: return with_origin(type_chars(arena, type->size / type->alignment, type->alignment), type->origin);
     case TYPE_OBJECT: return type_object(arena, type->object);
     }
     return &type_none;

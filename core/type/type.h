@@ -86,35 +86,38 @@ typedef struct TypeField {
     TYPE_FIELD_FIELDS(DECLARE_FIELD)
 } TypeField;
 
-#define TYPE_FIELDS(FIELD)                                                                                         \
-    FIELD(TypeKind, kind, , number, )                                                                              \
-    FIELD(ScalarId, scalar, , number, ) /* scalars */                                                              \
-    FIELD(uint32_t, size, , number, ) /* bytes in memory: scalars and records */                                   \
-    /* bytes: scalars and records. Arrays: what all elements' addresses are a multiple of, else 0: as much as */   \
-    /* type_element_alignment promises */                                                                          \
-    FIELD(uint32_t, alignment, , number, )                                                                         \
-    /* datetimes and timedeltas: what is counted, as in "10 ms" */                                                 \
-    FIELD(TimeUnit, unit, , number, )                                                                              \
-    FIELD(uint32_t, multiple, , number, )                                                                          \
-    /* arrays */                                                                                                   \
-    FIELD(const Type *, element, , type, )                                                                         \
-    FIELD(uint8_t, ndim, , number, )                                                                               \
-    FIELD(ArrayLayout, layout, , number, )                                                                         \
-    FIELD(bool, read_only, , number, )                                                                             \
-    FIELD(uint8_t, swizzle, ,                                                                                      \
-          number, ) /* bytes of rows of shared memory in which pieces of 16 are exchanged; 0: not */               \
-    /* tuples and records */                                                                                       \
-    FIELD(TupleTag, tag, , number, )                                                                               \
-    FIELD(uint32_t, count, , number, )                                                                             \
-    FIELD(const Type *const *, items, , types, count) /* tuples */                                                 \
-    FIELD(const char *const *, names, , texts, count) /* named tuples and dataclasses, else NULL */                \
-    FIELD(const char *, name, , text, ) /* the same, enums and records, else NULL */                               \
-    FIELD(const TypeField *, fields, , fields, count) /* records */                                                \
-    /* objects, closures, bound methods: identity of a compile-time value (a Constant of snapshot.h); enums and */ \
-    /* dataclasses: address of the class */                                                                        \
-    FIELD(const void *, object, , identity, )                                                                      \
-    /* named tuples: address of the class, where it has methods; NULL: nobody asks */                              \
-    FIELD(const void *, class, , class, )
+#define TYPE_FIELDS(FIELD)                                                                                            \
+    FIELD(TypeKind, kind, , number, )                                                                                 \
+    FIELD(ScalarId, scalar, , number, ) /* scalars */                                                                 \
+    FIELD(uint32_t, size, , number, ) /* bytes in memory: scalars and records */                                      \
+    /* bytes: scalars and records. Arrays: what all elements' addresses are a multiple of, else 0: as much as */      \
+    /* type_element_alignment promises */                                                                             \
+    FIELD(uint32_t, alignment, , number, )                                                                            \
+    /* datetimes and timedeltas: what is counted, as in "10 ms" */                                                    \
+    FIELD(TimeUnit, unit, , number, )                                                                                 \
+    FIELD(uint32_t, multiple, , number, )                                                                             \
+    /* arrays */                                                                                                      \
+    FIELD(const Type *, element, , type, )                                                                            \
+    FIELD(uint8_t, ndim, , number, )                                                                                  \
+    FIELD(ArrayLayout, layout, , number, )                                                                            \
+    FIELD(bool, read_only, , number, )                                                                                \
+    FIELD(uint8_t, swizzle, ,                                                                                         \
+          number, ) /* bytes of rows of shared memory in which pieces of 16 are exchanged; 0: not */                  \
+    /* tuples and records */                                                                                          \
+    FIELD(TupleTag, tag, , number, )                                                                                  \
+    FIELD(uint32_t, count, , number, )                                                                                \
+    FIELD(const Type *const *, items, , types, count) /* tuples */                                                    \
+    FIELD(const char *const *, names, , texts, count) /* named tuples and dataclasses, else NULL */                   \
+    FIELD(const char *, name, , text, ) /* the same, enums and records, else NULL */                                  \
+    FIELD(const TypeField *, fields, , fields, count) /* records */                                                   \
+    /* objects, closures, bound methods: identity of a compile-time value (a Constant of snapshot.h); enums and */    \
+    /* dataclasses: address of the class */                                                                           \
+    FIELD(const void *, object, , identity, )                                                                         \
+    /* named tuples: address of the class, where it has methods; NULL: nobody asks */                                 \
+    FIELD(const void *, class, , class, )                                                                             \
+    /* records, texts, datetimes and timedeltas: what one was made for, which its copies were, too: types with the */ \
+    /* same number are equal. 0: not known. The code depends on what the type is */                                   \
+    FIELD(uint64_t, origin, , none, )
 struct Type {
     TYPE_FIELDS(DECLARE_FIELD)
 };
@@ -127,6 +130,14 @@ extern const Type type_memory;
 extern const Type type_words;
 
 #define TYPE_OF(id) (&type_scalars[SCALAR_##id])
+
+/* Whether they are seen to be equal at a glance; NULL is equal to nothing else. */
+static inline bool type_is_known_equal(const Type *a, const Type *b)
+{
+    return a == b || (a && b && a->origin && a->origin == b->origin);
+}
+/* A number for the origin of a type that is new. */
+uint64_t type_new_origin(void);
 
 static inline bool type_is_scalar(const Type *t) { return t->kind >= TYPE_BOOL && t->kind <= TYPE_COMPLEX; }
 static inline bool type_is_integer(const Type *t) { return t->kind == TYPE_INT || t->kind == TYPE_UINT; }

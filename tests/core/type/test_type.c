@@ -11,9 +11,29 @@ static const Type *parsed(Arena *arena, const char *text)
     return type && !*at ? type : NULL;
 }
 
+/* What a type was made for, its copies were, too, also where they are a part of something. */
+static void test_origins(void)
+{
+    static const char *const texts[] = {"record R{8 4, a: f32 @0, b: i32 @4}", "datetime(10s)", "chars(5, 4)"};
+    Arena *arena = arena_create(), *other = arena_create();
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        Type *type = (Type *)parsed(arena, texts[i]), *equal = (Type *)parsed(arena, texts[i]);
+        CHECK(!type_is_known_equal(type, equal) && type_equal(type, equal) && !type_is_known_equal(type, NULL));
+        type->origin = type_new_origin();
+        equal->origin = type_new_origin();
+        CHECK(type_is_known_equal(type, type_copy(other, type)));
+        CHECK(!type_is_known_equal(type, equal) && type_equal(type, equal));
+        const Type *array = type_copy(other, type_array(arena, type, 1, LAYOUT_C, false));
+        CHECK(type_is_known_equal(array->element, type) && !array->origin);
+    }
+    arena_destroy(arena);
+    arena_destroy(other);
+}
+
 void test_type(void)
 {
     Arena *arena = arena_create(), *other = arena_create();
+    test_origins();
     CHECK(TYPE_OF(FLOAT32)->kind == TYPE_FLOAT && TYPE_OF(FLOAT32)->size == 4);
     CHECK(TYPE_OF(COMPLEX64)->alignment == 4 && TYPE_OF(COMPLEX128)->alignment == 8);
     CHECK(type_bits(TYPE_OF(BOOL)) == 1 && type_bits(TYPE_OF(INT16)) == 16);
