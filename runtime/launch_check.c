@@ -70,6 +70,7 @@ static bool check_cluster(const uint32_t grid[3], const uint32_t cluster[3], Dia
 static inline bool fits(const LaunchLimits *device, const KernelLimits *kernel, const RtLaunch *launch)
 {
     bool ok = true;
+#pragma GCC unroll 3
     for (int axis = 0; axis < 3; axis++)
         ok &= (launch->grid[axis] - 1 < device->grid[axis]) & (launch->block[axis] - 1 < device->block[axis]);
     uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];

@@ -17,18 +17,18 @@
 enum { ASK_NANOSECONDS = 50000000 };
 
 _Thread_local RtGraph *graph_recorded;
-_Atomic uint32_t graph_recording_threads;
+_Atomic uint32_t rt_recording_threads;
 
 static void record(RtGraph *graph)
 {
-    atomic_fetch_add(&graph_recording_threads, 1);
+    atomic_fetch_add(&rt_recording_threads, 1);
     graph_recorded = graph;
 }
 
 static void stop_recording(void)
 {
     graph_recorded = NULL;
-    atomic_fetch_sub(&graph_recording_threads, 1);
+    atomic_fetch_sub(&rt_recording_threads, 1);
 }
 
 bool graph_refuse(const char *what, const char *remedy, Diag *diag)
@@ -350,7 +350,7 @@ bool rt_graph_end(RtGraph *graph, Diag *diag)
     return graph->is_done;
 }
 
-RtGraph *rt_graph_recorded(void) { return graph_of_thread(); }
+RtGraph *rt_graph_of_thread(void) { return graph_recorded; }
 void *rt_graph_owner(const RtGraph *graph) { return graph->owner; }
 size_t rt_graph_size(const RtGraph *graph) { return graph->count; }
 void rt_graph_lend_memory(RtGraph *graph, bool lends) { graph->lends_memory = lends; }

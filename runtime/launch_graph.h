@@ -70,14 +70,6 @@ struct RtGraph {
 
 /* What the thread records; NULL: nothing. */
 extern _Thread_local RtGraph *graph_recorded;
-/* How many threads record. Without any, none asks for its own, which takes longer. */
-extern _Atomic uint32_t graph_recording_threads;
-
-static inline RtGraph *graph_of_thread(void)
-{
-    return atomic_load_explicit(&graph_recording_threads, memory_order_relaxed) ? graph_recorded : NULL;
-}
-
 /* Each records one node. False with a diagnostic. */
 bool graph_add_launch(RtGraph *graph, RtKernel *kernel, const RtLaunch *launch, Diag *diag);
 bool graph_add_copy(RtGraph *graph, GraphNodeKind kind, RtDevice *device, RtPointer to, RtPointer from, void *host,

@@ -451,18 +451,24 @@ uint64_t rt_module_handle(const RtModule *module) { return module->handle; }
 
 uint64_t rt_kernel_module(RtKernel *kernel) { return kernel->device->backend->kernel_module(kernel); }
 
-bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
+static bool launch_now(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
-    RtLaunch whole;
-    RtGraph *graph = graph_of_thread();
-    if (kernel->cooperative | kernel->starts_early) {
-        whole = *launch;
-        whole.cooperative |= kernel->cooperative;
-        whole.starts_early |= kernel->starts_early;
-        launch = &whole;
-    }
-    if (graph)
-        return graph_add_launch(graph, kernel, launch, diag);
     return exceptions_check_stream(&kernel->device->exceptions, launch->stream, diag) &&
            kernel->device->backend->launch(kernel, launch, diag);
+}
+
+/* Of a kernel that says how it is launched, or where the thread records a graph. */
+static __attribute__((noinline)) bool launch_with_care(RtKernel *kernel, RtLaunch launch, Diag *diag)
+{
+    RtGraph *graph = rt_graph_recorded();
+    launch.cooperative |= kernel->cooperative;
+    launch.starts_early |= kernel->starts_early;
+    return graph ? graph_add_launch(graph, kernel, &launch, diag) : launch_now(kernel, &launch, diag);
+}
+
+bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
+{
+    bool is_plain = !atomic_load_explicit(&rt_recording_threads, memory_order_relaxed) &&
+                    !(kernel->cooperative | kernel->starts_early);
+    return is_plain ? launch_now(kernel, launch, diag) : launch_with_care(kernel, *launch, diag);
 }

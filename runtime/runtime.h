@@ -3,6 +3,7 @@
 #ifndef CUJIT_RUNTIME_RUNTIME_H
 #define CUJIT_RUNTIME_RUNTIME_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -221,7 +222,13 @@ bool rt_graph_begin(RtGraph *graph, Diag *diag);
 bool rt_graph_end(RtGraph *graph, Diag *diag);
 /* Ends the recording of a graph that is to be destroyed. */
 void rt_graph_leave(RtGraph *graph);
-RtGraph *rt_graph_recorded(void); /* by this thread; NULL: none */
+extern _Atomic uint32_t rt_recording_threads; /* of the process: without any, no thread looks for its own graph */
+RtGraph *rt_graph_of_thread(void);
+/* By this thread; NULL: none. */
+static inline RtGraph *rt_graph_recorded(void)
+{
+    return atomic_load_explicit(&rt_recording_threads, memory_order_relaxed) ? rt_graph_of_thread() : NULL;
+}
 void *rt_graph_owner(const RtGraph *graph);
 size_t rt_graph_size(const RtGraph *graph); /* nodes; the last one has the number below */
 /* Lets the thread have memory while it records, for what the graph's owner keeps. */

@@ -11,16 +11,20 @@
 enum { PORTABLE_CLUSTER = 8, FIRST_WITH_CLUSTERS = 90, FIRST_WITH_OVERLAP = 90 };
 
 /* Asks once for all the shared memory that the device gives a block; the opt-in is a permission, not a reservation. */
-static bool allow_dynamic_shared(CudaKernel *kernel, uint32_t wanted, Diag *diag)
+static __attribute__((noinline)) bool allow_all_shared(CudaKernel *kernel, Diag *diag)
 {
-    if (wanted <= atomic_load_explicit(&kernel->dynamic_allowed, memory_order_relaxed))
-        return true;
     uint32_t most = kernel->base.device->limits.shared - (kernel->base.limits.static_shared - kernel->reserved);
     if (!driver_call(diag, cuFuncSetAttribute, kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                      (int)most))
         return false;
     atomic_store(&kernel->dynamic_allowed, most);
     return true;
+}
+
+static inline bool allow_dynamic_shared(CudaKernel *kernel, uint32_t wanted, Diag *diag)
+{
+    return wanted <= atomic_load_explicit(&kernel->dynamic_allowed, memory_order_relaxed) ||
+           allow_all_shared(kernel, diag);
 }
 
 bool cuda_kernel_resident_blocks(RtKernel *base, int threads, size_t dynamic_shared, int *blocks, Diag *diag)
