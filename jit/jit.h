@@ -80,10 +80,34 @@ const JitSpecialization *jit_find(const JitFunction *function, const RtDevice *d
                                   uint32_t count);
 void jit_each_specialization(JitFunction *function, void (*visit)(const JitSpecialization *, void *user), void *user);
 
-const KernelAbi *jit_abi(const JitSpecialization *specialization);
-const Type *const *jit_types(const JitSpecialization *specialization, uint32_t *count);
+/* What every launch asks of one: it begins with this, so that nothing is called for it. */
+#define JIT_LAUNCHED_FIELDS        \
+    RtDevice *device;              \
+    const Type *const *types;      \
+    const KernelAbi *abi;          \
+    uint32_t count; /* of types */ \
+    bool is_at_once; /* on a GPU, with nothing to do around a launch: it neither prints nor waits, and tells nothing */
+typedef struct JitLaunched {
+    JIT_LAUNCHED_FIELDS
+} JitLaunched;
+static inline const JitLaunched *jit_launched(const JitSpecialization *specialization)
+{
+    return (const JitLaunched *)specialization;
+}
+static inline const KernelAbi *jit_abi(const JitSpecialization *specialization)
+{
+    return jit_launched(specialization)->abi;
+}
+static inline RtDevice *jit_device(const JitSpecialization *specialization)
+{
+    return jit_launched(specialization)->device;
+}
+static inline const Type *const *jit_types(const JitSpecialization *specialization, uint32_t *count)
+{
+    *count = jit_launched(specialization)->count;
+    return jit_launched(specialization)->types;
+}
 RtKernel *jit_kernel(const JitSpecialization *specialization);
-RtDevice *jit_device(const JitSpecialization *specialization);
 /* What the user should hear, once, of a cache's folder that others may write to; false where there is nothing to tell. */
 bool jit_tell_cache_refusal(char *text, size_t size);
 /* The folder in which compiled kernels are kept for other processes; false where none are. */
@@ -117,8 +141,6 @@ const char *jit_warnings(const JitSpecialization *specialization);
 const bool *jit_written(const JitSpecialization *specialization);
 /* Whether the kernel writes to standard output. */
 bool jit_prints(const JitSpecialization *specialization);
-/* Whether there is nothing to do around a launch: it neither prints nor waits, and tells nothing at its return. */
-bool jit_is_quiet(const JitSpecialization *specialization);
 /* Whether a launch returns when the kernel is done, on every device: debug kernels that can raise. */
 bool jit_waits(const JitSpecialization *specialization);
 /* What a kernel of the CPU device counts while it runs, if it is observed. */

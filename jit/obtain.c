@@ -128,6 +128,13 @@ typedef struct Compilation {
 
 static void destroy_specialization(void *specialization) { jit_specialization_destroy(specialization); }
 
+static bool is_at_once(const JitSpecialization *specialization)
+{
+    return rt_device_kind(specialization->device) == RT_GPU && !specialization->prints && !specialization->waits &&
+           !specialization->has_notes && !specialization->has_state &&
+           specialization->observation.kind == OBSERVE_NOTHING;
+}
+
 static bool compile(void *data)
 {
     Compilation *work = data;
@@ -139,6 +146,7 @@ static bool compile(void *data)
     if (work->failed)
         specialization->failed = arena_copy(specialization->arena, work->failed, sizeof *work->failed);
     bool ok = obtain_with_stack(work->function, specialization, work->compiles, work->diag);
+    specialization->is_at_once = is_at_once(specialization);
     if (ok)
         memory_cancel(&cleanup);
     else

@@ -10,12 +10,14 @@
 #include "jit/jit.h"
 
 struct JitSpecialization {
+    union {
+        JitLaunched launched;
+        struct {
+            JIT_LAUNCHED_FIELDS
+        };
+    };
     _Atomic(JitSpecialization *) next;
     Arena *arena; /* owns types, abi and written */
-    RtDevice *device;
-    uint32_t count;
-    const Type *const *types;
-    const KernelAbi *abi;
     uint32_t value_tests; /* the last ones of its plan: of records that are passed by value, or by pointer */
     const bool *written;
     bool from_disk; /* loaded as an earlier process left it */

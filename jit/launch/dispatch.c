@@ -83,16 +83,7 @@ void jit_each_specialization(JitFunction *function, void (*visit)(const JitSpeci
         visit(each, user);
 }
 
-const KernelAbi *jit_abi(const JitSpecialization *specialization) { return specialization->abi; }
-
-const Type *const *jit_types(const JitSpecialization *specialization, uint32_t *count)
-{
-    *count = specialization->count;
-    return specialization->types;
-}
-
 RtKernel *jit_kernel(const JitSpecialization *specialization) { return specialization->kernel; }
-RtDevice *jit_device(const JitSpecialization *specialization) { return specialization->device; }
 
 const LinkItem *const *jit_links(const JitSpecialization *specialization, uint32_t *count)
 {
@@ -146,12 +137,6 @@ void jit_each_observation(const JitSpecialization *specialization, void (*visit)
     const JitSpecialization *each = atomic_load_explicit(&specialization->variants, memory_order_acquire);
     for (; each; each = atomic_load_explicit(&each->next, memory_order_acquire))
         visit(&each->observation, user);
-}
-
-bool jit_is_quiet(const JitSpecialization *specialization)
-{
-    return !(specialization->prints | specialization->waits | specialization->has_notes | specialization->has_state) &&
-           !jit_is_observed(specialization);
 }
 
 bool jit_prints(const JitSpecialization *specialization) { return specialization->prints; }
@@ -297,8 +282,9 @@ static bool launch_this(const JitSpecialization *specialization, RtLaunch *launc
 }
 
 /* By another kernel, whose parameters begin as this one's and may go on. */
-static bool launch_variant(const JitSpecialization *variant, const JitSpecialization *specialization, RtLaunch launch,
-                           JitOverflows *overflows, bool *ran, Diag *diag)
+static __attribute__((noinline)) bool launch_variant(const JitSpecialization *variant,
+                                                     const JitSpecialization *specialization, RtLaunch launch,
+                                                     JitOverflows *overflows, bool *ran, Diag *diag)
 {
     void *given = launch.parameters;
     launch.parameters = memory_new(variant->abi->size, diag);
@@ -311,6 +297,12 @@ static bool launch_variant(const JitSpecialization *variant, const JitSpecializa
     return ok;
 }
 
+/* Whether all that there is to do is the launch. */
+static inline bool is_at_once(const JitSpecialization *specialization)
+{
+    return specialization->is_at_once && !specialization->abi->reports && !rt_tracks_writes();
+}
+
 bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOverflows *overflows, bool *ran,
                 Diag *diag)
 {
@@ -321,8 +313,12 @@ bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOv
         variant = jit_variant(specialization, launch, diag);
     if (!variant)
         return *ran = false;
-    return variant == specialization ? launch_this(variant, launch, overflows, ran, diag)
-                                     : launch_variant(variant, specialization, *launch, overflows, ran, diag);
+    if (variant != specialization)
+        return launch_variant(variant, specialization, *launch, overflows, ran, diag);
+    if (!is_at_once(specialization))
+        return launch_this(variant, launch, overflows, ran, diag);
+    launch->parameters_size = specialization->abi->size;
+    return *ran = rt_launch(specialization->kernel, launch, diag);
 }
 
 /* The specialization or the variant of one with that tag. */

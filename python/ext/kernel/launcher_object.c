@@ -115,7 +115,7 @@ static void note_schedule(void)
  * once and keeps the GIL. */
 static bool is_at_once(const ExtLaunchFrame *frame, const RtStream *stream)
 {
-    return !frame->array_count && jit_is_quiet(frame->specialization) && rt_device_kind(frame->device) == RT_GPU &&
+    return !frame->array_count && jit_launched(frame->specialization)->is_at_once &&
            !(frame->stream_count && waits_for_others(frame, stream));
 }
 
@@ -316,13 +316,9 @@ static __attribute__((noinline, cold)) ExtMatch pack_anew(ExtLauncher *self, Ext
     return EXT_MATCH;
 }
 
-static bool fits(ExtLast last, Py_ssize_t count)
+static inline bool fits(ExtLast last, Py_ssize_t count)
 {
-    uint32_t parameters;
-    if (!last.specialization)
-        return false;
-    jit_types(last.specialization, &parameters);
-    return parameters == (size_t)count;
+    return last.specialization && jit_launched(last.specialization)->count == (size_t)count;
 }
 
 /* Whether what was packed is not for the device that it was packed for: that is found out by all arguments. */
