@@ -34,11 +34,8 @@ static PyObject *tuple_of(PyObject *const *args, Py_ssize_t count)
     return tuple;
 }
 
-bool ext_graph_keep_launch(PyObject *launcher, PyObject *const *args, Py_ssize_t count)
+bool ext_graph_keep_recorded(RtGraph *graph, PyObject *launcher, PyObject *const *args, Py_ssize_t count)
 {
-    RtGraph *graph = rt_graph_recorded();
-    if (!graph)
-        return true;
     ExtGraph *self = rt_graph_owner(graph);
     PyObject *node = PyLong_FromLongLong(self->replaced >= 0 ? self->replaced : (long long)rt_graph_size(graph) - 1);
     PyObject *given = tuple_of(args, count);

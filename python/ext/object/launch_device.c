@@ -197,13 +197,13 @@ RtDevice *ext_device_for(ExtState *state, const ExtCallee *callee, RtDevice *dev
     return found ? found : fail(state, callee, device, is_chosen, homes);
 }
 
-RtDevice *ext_device_of_stream(ExtState *state, PyObject *stream_object, bool *is_chosen)
+RtDevice *ext_device_of_given(ExtState *state, PyObject *stream_object, bool *is_chosen)
 {
-    const ExtStream *stream = stream_object == Py_None ? NULL : (ExtStream *)stream_object;
-    bool is_own = stream && rt_stream_is_own(stream->stream);
-    RtDevice *chosen = is_own ? stream->device : ext_chosen_device(state);
-    *is_chosen = chosen != NULL;
-    return chosen ? chosen : ext_current_device(state);
+    const ExtStream *stream = (ExtStream *)stream_object;
+    if (!rt_stream_is_own(stream->stream))
+        return ext_device_of_stream(state, Py_None, is_chosen);
+    *is_chosen = true;
+    return stream->device;
 }
 
 /* --- for functions over arrays ----------------------------------------------------------------------------------------- */

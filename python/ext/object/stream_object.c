@@ -121,9 +121,9 @@ static PyObject *entered_streams(ExtState *state)
     return entered;
 }
 
-PyObject *ext_current_stream(ExtState *state, const RtDevice *device)
+PyObject *ext_entered_stream(ExtState *state, const RtDevice *device)
 {
-    PyObject *entered = state->entered_streams ? entered_streams(state) : NULL;
+    PyObject *entered = entered_streams(state);
     Py_ssize_t count = entered ? PyList_GET_SIZE(entered) : 0;
     PyObject *last = count ? PyList_GET_ITEM(entered, count - 1) : NULL;
     if (!last)

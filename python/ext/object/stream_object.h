@@ -14,9 +14,15 @@ typedef struct ExtStream {
 /* False with ValueError for a Stream that has been closed; True for others, and for None. */
 bool ext_stream_is_open(PyObject *stream_object);
 
+/* The part of it that is left where a thread has entered a stream. */
+PyObject *ext_entered_stream(ExtState *state, const RtDevice *device);
 /* The innermost `with stream:` of this thread, where the stream is of that device; borrowed. NULL, without an exception:
  * none. */
-PyObject *ext_current_stream(ExtState *state, const RtDevice *device);
+static inline PyObject *ext_current_stream(ExtState *state, const RtDevice *device)
+{
+    return atomic_load_explicit(&state->entered_streams, memory_order_relaxed) ? ext_entered_stream(state, device)
+                                                                               : NULL;
+}
 /* ext_given_stream, but where that is None the current stream. */
 PyObject *ext_stream_object(ExtState *state, PyObject *stream, RtDevice *device);
 /* A Stream or None for what a program may give as stream: None, 0, a Stream, a handle, an object with __cuda_stream__.
