@@ -141,7 +141,7 @@ static void release(void *module)
     state->deferred = NULL;
     for (ExtMadeType *each = state->made_types, *next; each; each = next) {
         next = each->next;
-        arena_destroy(each->arena);
+        ext_made_type_destroy(each);
     }
     state->made_types = NULL;
     arena_destroy(state->arena);

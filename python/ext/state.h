@@ -24,7 +24,18 @@ typedef struct ExtDeferred {
 typedef struct ExtMadeType {
     struct ExtMadeType *next;
     Arena *arena;
+    const Type *type;
+    PyObject *dtype, *names; /* references to what it was made of: programs may rename the fields of a dtype */
 } ExtMadeType;
+
+enum { EXT_RECENT_TYPES = 32 };
+
+static inline void ext_made_type_destroy(ExtMadeType *made)
+{
+    Py_DECREF(made->dtype);
+    Py_XDECREF(made->names);
+    arena_destroy(made->arena);
+}
 
 typedef struct ExtState {
 #define OBJECT(class, name) class *name;
@@ -34,6 +45,7 @@ typedef struct ExtState {
     _Atomic uint32_t kernel_number; /* of the last kernel that was prepared */
     Arena *arena; /* of type_constants */
     ExtMadeType *_Atomic made_types; /* live as long as the module */
+    ExtMadeType *_Atomic recent_types[EXT_RECENT_TYPES]; /* some of them, at a place that the dtype's address gives */
     const Constant *type_constants; /* SCALAR_COUNT: what a scalar type is as a kernel argument */
     RtDevice *_Atomic default_device; /* NULL before the first use */
     pthread_key_t thread_device; /* RtDevice of set_current_device; NULL: default_device */

@@ -19,6 +19,7 @@ typedef struct Packer {
     uint32_t parameter;
     bool holds; /* the values are held by nothing but the packer */
     bool only_pointers; /* arrays are their data pointers */
+    const PyTypeObject *array_class; /* of device arrays, as was seen at an argument before; NULL: none yet */
 } Packer;
 
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
@@ -42,14 +43,24 @@ static void write_number(Packer *packer, const Type *type, const uint8_t *bytes)
         memcpy(packer->frame->parameters + packer->field++->offset, bytes + i * size, size);
 }
 
+/* Python's floats and small ints, which most numbers are. */
+static inline bool pack_usual_number(Packer *packer, PyObject *value, const Type *type)
+{
+    int64_t number;
+    const void *bytes = &number;
+    if (type == TYPE_OF(FLOAT64) && PyFloat_CheckExact(value))
+        bytes = &((const PyFloatObject *)value)->ob_fval;
+    else if (type != TYPE_OF(INT64) || !PyLong_CheckExact(value) || !ext_small_int(value, &number))
+        return false;
+    memcpy(packer->frame->parameters + packer->field++->offset, bytes, sizeof number);
+    return true;
+}
+
 static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
 {
     uint8_t *parameters = packer->frame->parameters;
-    if (type == TYPE_OF(FLOAT64) && PyFloat_CheckExact(value)) {
-        double number = PyFloat_AS_DOUBLE(value);
-        memcpy(parameters + packer->field++->offset, &number, sizeof number);
+    if (pack_usual_number(packer, value, type))
         return EXT_MATCH;
-    }
     if (type == TYPE_OF(INT64) && PyLong_CheckExact(value)) {
         int overflow;
         int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow);
@@ -81,7 +92,7 @@ static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
 
 static bool array_matches(const Packer *packer, const ExtArrayView *view, const Type *type)
 {
-    bool same = view->element == type->element || type_equal(view->element, type->element);
+    bool same = type_equal(view->element, type->element);
     if (view->ndim != type->ndim ||
         !(same || (packer->frame->converts && type_is_same_integer(view->element, type->element))))
         return false;
@@ -244,48 +255,68 @@ static bool is_own_array(const Packer *packer, PyObject *value)
     PyTypeObject *base = packer->frame->state->device_array_type;
     PyObject *order = Py_TYPE(value)->tp_mro;
     Py_ssize_t count = PyTuple_GET_SIZE(order);
-    return (count > 1 && PyTuple_GET_ITEM(order, count - 2) == (PyObject *)base) || PyObject_TypeCheck(value, base);
+    return (count > 1 && PyTuple_GET_ITEM(order, count - 2) == (PyObject *)base) ||
+           (Py_TYPE(value) != &PyVoidArrType_Type && PyObject_TypeCheck(value, base));
 }
 
-/* What most arguments are: an array of cujit's, on the launch's device and of just that type. Any other is looked at
- * closer. */
-static bool pack_own_array(Packer *packer, PyObject *value, const Type *type)
+/* Of cujit's arrays that are on the launch's device and of just that type. */
+static inline bool is_as_packed(const ExtDeviceArray *array, const RtDevice *device, const Type *type)
+{
+    ArrayLayout layout = array->c_contiguous ? LAYOUT_C : array->f_contiguous ? LAYOUT_F : LAYOUT_ANY;
+    return array->device == device && type_is_known_equal(array->element, type->element) && array->ndim == type->ndim &&
+           layout == type->layout && array->read_only == type->read_only;
+}
+
+/* What most arguments are: an array of cujit's that is on the launch's device. Any other is looked at closer. */
+static inline __attribute__((always_inline)) bool pack_own_array(Packer *packer, PyObject *value, const Type *type)
 {
     const ExtDeviceArray *array = (const ExtDeviceArray *)value;
-    if (!is_own_array(packer, value) || array->device != packer->frame->device || array->element != type->element ||
-        array->ndim != type->ndim || array->read_only != type->read_only ||
-        (array->c_contiguous   ? LAYOUT_C
-         : array->f_contiguous ? LAYOUT_F
-                               : LAYOUT_ANY) != type->layout)
+    const AbiField *field = packer->field;
+    if (Py_TYPE(value) != packer->array_class) {
+        if (!is_own_array(packer, value))
+            return false;
+        packer->array_class = Py_TYPE(value);
+    }
+    if (!is_as_packed(array, packer->frame->device, type))
         return false;
-    ext_write_array(packer->frame->parameters, packer->field, type, packer->only_pointers, array->pointer, array->shape,
+    packer->frame->at_home = true;
+    if (array->ndim == 1 && array->c_contiguous && !packer->only_pointers) {
+        uint8_t *to = packer->frame->parameters + field->offset; /* words without gaps */
+        memcpy(to, &array->pointer, sizeof array->pointer);
+        memcpy(to + sizeof array->pointer, array->shape, sizeof *array->shape);
+        packer->field = field + 2;
+        return true;
+    }
+    ext_write_array(packer->frame->parameters, field, type, packer->only_pointers, array->pointer, array->shape,
                     array->strides);
-    packer->field += array_fields(type, packer->only_pointers);
-    return packer->frame->at_home = true;
+    packer->field = field + array_fields(type, packer->only_pointers);
+    return true;
 }
 
 /* --- records ------------------------------------------------------------------------------------------------------------- */
-/* The record's bytes, where the kernel takes them among its parameters. */
-static void write_record(Packer *packer, const void *bytes, const Type *type)
+/* The record's bytes, where the kernel takes them among its parameters: it has no pointer. */
+static void write_record(Packer *packer, const void *bytes)
 {
-    const AbiField *value = &jit_abi(packer->frame->specialization)->fields[packer->field->value];
-    ext_write_array(packer->frame->parameters, packer->field, type, packer->only_pointers, 0, NULL, NULL);
+    const AbiField *field = packer->field++, *value = &jit_abi(packer->frame->specialization)->fields[field->value];
+    const RtPointer none = 0;
+    memcpy(packer->frame->parameters + field->offset, &none, sizeof none);
     memcpy(packer->frame->parameters + value->offset, bytes, value->size);
-    packer->field += array_fields(type, packer->only_pointers);
 }
 
 /* A NumPy record that goes by value. */
 static ExtMatch pack_record_bytes(Packer *packer, const PyVoidScalarObject *record, const Type *type)
 {
-    ExtArrayView view = {.element = ext_element_type(packer->frame->state, record->descr),
-                         .c_contiguous = true,
-                         .f_contiguous = true,
-                         .read_only = !(record->flags & NPY_ARRAY_WRITEABLE)};
-    if (!view.element)
+    const Type *element = ext_element_type(packer->frame->state, record->descr);
+    bool is_read_only = !(record->flags & NPY_ARRAY_WRITEABLE);
+    if (!element)
         return EXT_ERROR;
-    if (!array_matches(packer, &view, type))
-        return EXT_MISMATCH;
-    write_record(packer, record->obval, type);
+    if (packer->frame->converts || !type_is_known_equal(element, type->element) || type->layout != LAYOUT_C ||
+        is_read_only != type->read_only) {
+        ExtArrayView view = {.element = element, .c_contiguous = true, .f_contiguous = true, .read_only = is_read_only};
+        if (!array_matches(packer, &view, type))
+            return EXT_MISMATCH;
+    }
+    write_record(packer, record->obval);
     return EXT_MATCH;
 }
 
@@ -316,7 +347,7 @@ static bool pack_memory(Packer *packer, ExtArrayView *view, const Type *type)
     bool only_pointer = packer->only_pointers;
     bool is_host = view->host != NULL;
     if (is_host && packer->field->value)
-        return write_record(packer, PyArray_DATA(view->host), type), true;
+        return write_record(packer, PyArray_DATA(view->host)), true;
     bool ok = is_host            ? add_host_array(packer, view, type)
               : view->is_foreign ? check_foreign(packer->frame, view) && keep_owner(packer->frame, view)
                                  : check_device(packer->frame, view);
@@ -449,19 +480,12 @@ static ExtMatch pack_optional(Packer *packer, PyObject *value, const Type *type)
     return EXT_MATCH;
 }
 
-static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
+/* Python's tuples and named tuples. */
+static ExtMatch pack_items(Packer *packer, PyObject *value, const Type *type)
 {
-    if (type_has_trait(type, TRAIT_MEMBER))
-        return pack_enum(packer, value, type);
-    if (type_is_pointer(type))
-        return pack_pointer(packer, value, type);
-    if (type_is_optional(type))
-        return pack_optional(packer, value, type);
-    if (type_is_tagged(type, TUPLE_INSTANCE))
-        return pack_instance(packer, value, type);
     if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != type->count)
         return EXT_MISMATCH;
-    bool is_named = type_is_tagged(type, TUPLE_NAMED);
+    bool is_named = type->tag == TUPLE_NAMED;
     if (is_named == PyTuple_CheckExact(value) && !packer->frame->converts)
         return EXT_MISMATCH;
     if (is_named && strcmp(Py_TYPE(value)->tp_name, type->name) != 0)
@@ -469,11 +493,28 @@ static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
     if (is_named && type->class && type->class != Py_TYPE(value) && !packer->frame->converts)
         return EXT_MISMATCH;
     for (uint32_t i = 0; i < type->count; i++) {
-        ExtMatch match = pack_value(packer, PyTuple_GET_ITEM(value, i), type->items[i]);
+        PyObject *item = PyTuple_GET_ITEM(value, i);
+        if (pack_usual_number(packer, item, type->items[i]))
+            continue;
+        ExtMatch match = pack_value(packer, item, type->items[i]);
         if (match != EXT_MATCH)
             return match;
     }
     return EXT_MATCH;
+}
+
+static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
+{
+    switch (type->tag) {
+    case TUPLE_PLAIN:
+    case TUPLE_NAMED: return pack_items(packer, value, type);
+    case TUPLE_POINTER:
+    case TUPLE_VOID_POINTER: return pack_pointer(packer, value, type);
+    case TUPLE_OPTIONAL: return pack_optional(packer, value, type);
+    case TUPLE_INSTANCE: return pack_instance(packer, value, type);
+    default:
+        return type_has_trait(type, TRAIT_MEMBER) ? pack_enum(packer, value, type) : pack_items(packer, value, type);
+    }
 }
 
 static ExtMatch pack_time(Packer *packer, PyObject *value, const Type *type)
@@ -509,7 +550,7 @@ static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
     case TYPE_COMPLEX: return pack_scalar(packer, value, type);
     case TYPE_DATETIME:
     case TYPE_TIMEDELTA: return pack_time(packer, value, type);
-    case TYPE_ARRAY: return pack_array(packer, value, type);
+    case TYPE_ARRAY: return pack_own_array(packer, value, type) ? EXT_MATCH : pack_array(packer, value, type);
     case TYPE_TUPLE: return pack_tuple(packer, value, type);
     case TYPE_NONE: return value == Py_None ? EXT_MATCH : EXT_MISMATCH;
     case TYPE_OBJECT: return pack_object(packer, value, type);
@@ -575,6 +616,34 @@ static uint32_t pack_row(Packer *packer, PyObject *const *args, const Type *cons
                                       : pack_alike(packer, args, types, count);
 }
 
+static __attribute__((noinline)) ExtMatch pack_arguments(Packer *packer, PyObject *const *args,
+                                                         const Type *const *types, uint32_t count,
+                                                         Py_ssize_t *failed_at)
+{
+    PyObject *const *first = args;
+    const Type *const *end = types + count;
+    for (uint32_t packed; types < end; args += packed, types += packed) {
+        packed = 1;
+        if (types[0]->kind == TYPE_ARRAY) {
+            if (pack_own_array(packer, args[0], types[0]))
+                continue;
+        } else if (end - types > 1 && types[0] == types[1]) {
+            packed = pack_row(packer, args, types, (uint32_t)(end - types));
+            if (packed)
+                continue;
+            packed = 1;
+        }
+        packer->parameter = (uint32_t)(args - first);
+        ExtMatch match = types[0]->kind == TYPE_ARRAY ? pack_array(packer, args[0], types[0])
+                                                      : pack_value(packer, args[0], types[0]);
+        if (match != EXT_MATCH) {
+            *failed_at = args - first;
+            return match;
+        }
+    }
+    return EXT_MATCH;
+}
+
 ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *specialization, bool converts,
                         PyObject *const *args, Py_ssize_t *failed_at)
 {
@@ -599,18 +668,5 @@ ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *speciali
         frame->parameters = larger;
     }
     Packer packer = {.frame = frame, .field = abi->fields, .only_pointers = abi->only_pointers};
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + 1 < count && types[i] == types[i + 1] &&
-            (i += pack_row(&packer, args + i, types + i, count - i)) == count)
-            break;
-        if (types[i]->kind == TYPE_ARRAY && pack_own_array(&packer, args[i], types[i]))
-            continue;
-        packer.parameter = i;
-        ExtMatch match = pack_value(&packer, args[i], types[i]);
-        if (match != EXT_MATCH) {
-            *failed_at = i;
-            return match;
-        }
-    }
-    return EXT_MATCH;
+    return pack_arguments(&packer, args, types, count, failed_at);
 }

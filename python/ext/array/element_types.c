@@ -27,9 +27,10 @@ static const Type *scalar_of_kind(char character, uint32_t size)
 /* ml_dtypes' dtype, which it registers with NumPy under a number of its own. */
 static bool is_bfloat(const PyArray_Descr *dtype)
 {
+    if (!PyTypeNum_ISUSERDEF(dtype->type_num) || PyDataType_ELSIZE(dtype) != 2)
+        return false;
     const char *name = dtype->typeobj->tp_name, *last = strrchr(name, '.');
-    return PyTypeNum_ISUSERDEF(dtype->type_num) && PyDataType_ELSIZE(dtype) == 2 &&
-           strcmp(last ? last + 1 : name, "bfloat16") == 0;
+    return strcmp(last ? last + 1 : name, "bfloat16") == 0;
 }
 
 /* NumPy has no dtype of its own for it: ml_dtypes' where that is installed, imported when someone asks. */
@@ -162,12 +163,22 @@ static bool make_type(void *data)
     work->type = PyDataType_HASFIELDS(dtype) ? make_record(work->state, work->arena, dtype)
                  : is_text(dtype)            ? make_chars(work->arena, dtype)
                                              : make_time(work->arena, dtype);
+    if (work->type)
+        ((Type *)work->type)->origin = type_new_origin();
     return work->type != NULL;
 }
 
-static void keep(ExtState *state, ExtMadeType *node, Arena *arena)
+/* Where a type of the dtype is, if it was the last of those that have the same place. */
+static ExtMadeType *_Atomic *recent_place(ExtState *state, const PyArray_Descr *dtype)
 {
-    *node = (ExtMadeType){state->made_types, arena};
+    return &state->recent_types[((uintptr_t)dtype >> 6) % EXT_RECENT_TYPES];
+}
+
+/* One for each dtype that is a key of `record_types`. */
+static void keep(ExtState *state, ExtMadeType *node)
+{
+    atomic_store_explicit(recent_place(state, (PyArray_Descr *)node->dtype), node, memory_order_release);
+    node->next = state->made_types;
     while (!atomic_compare_exchange_weak(&state->made_types, &node->next, node))
         continue;
 }
@@ -177,12 +188,20 @@ static const Type *new_type(ExtState *state, PyArray_Descr *dtype)
 {
     DtypeWork work = {.state = state, .arena = ext_small_arena(SIZE_OF_A_TYPE), .dtype = dtype};
     bool made = work.arena && ext_guard(make_type, &work);
-    PyObject *capsule = made ? PyCapsule_New((void *)work.type, NULL, NULL) : NULL, *kept = NULL;
-    if (capsule)
+    PyObject *capsule = made ? PyCapsule_New(work.node, NULL, NULL) : NULL, *kept = NULL;
+    if (capsule) {
+        *work.node = (ExtMadeType){.arena = work.arena,
+                                   .type = work.type,
+                                   .dtype = Py_NewRef((PyObject *)dtype),
+                                   .names = Py_XNewRef(PyDataType_NAMES(dtype))};
         PyDict_SetDefaultRef(state->record_types, (PyObject *)dtype, capsule, &kept);
-    const Type *type = kept ? PyCapsule_GetPointer(kept, NULL) : NULL;
-    if (kept && kept == capsule)
-        keep(state, work.node, work.arena);
+    }
+    const ExtMadeType *first = kept ? PyCapsule_GetPointer(kept, NULL) : NULL;
+    const Type *type = first ? first->type : NULL;
+    if (first && first == work.node)
+        keep(state, work.node);
+    else if (capsule)
+        ext_made_type_destroy(work.node);
     else
         arena_destroy(work.arena);
     Py_XDECREF(kept);
@@ -194,12 +213,17 @@ static const Type *new_type(ExtState *state, PyArray_Descr *dtype)
 static const Type *made_type(ExtState *state, PyArray_Descr *dtype)
 {
     PyObject *known;
+    const ExtMadeType *recent = atomic_load_explicit(recent_place(state, dtype), memory_order_acquire);
+    if (recent && recent->dtype == (PyObject *)dtype && recent->names == PyDataType_NAMES(dtype))
+        return recent->type;
     int found = PyDict_GetItemRef(state->record_types, (PyObject *)dtype, &known);
     if (found <= 0)
         return found ? NULL : new_type(state, dtype);
-    const Type *type = PyCapsule_GetPointer(known, NULL);
+    ExtMadeType *made = PyCapsule_GetPointer(known, NULL);
+    if (made->dtype == (PyObject *)dtype) /* not an equal one, of which no reference is kept */
+        atomic_store_explicit(recent_place(state, dtype), made, memory_order_release);
     Py_DECREF(known);
-    return type;
+    return made->type;
 }
 
 const Type *ext_element_type(ExtState *state, PyArray_Descr *dtype)

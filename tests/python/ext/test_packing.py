@@ -1,0 +1,232 @@
+"""What a launch takes over of the one before: arguments are packed for the types of the last launch, where they fit."""
+import collections
+import itertools
+import threading
+
+import numpy as np
+import pytest
+
+from cujit import cuda
+from cujit.cuda.devicearray import DeviceNDArray
+
+Point = collections.namedtuple("Point", "x y")
+RECORD = np.dtype([("x", np.int32), ("y", np.int32)])
+
+
+@cuda.jit
+def weigh(p, out):
+    out[0] = p.x * 10 + p.y
+
+
+@pytest.fixture
+def out():
+    return cuda.to_device(np.zeros(1))
+
+
+def value(kernel, *args):
+    kernel[1, 1](*args)
+    return args[-1].copy_to_host()[0]
+
+
+# --- records ---------------------------------------------------------------------------------------------------------
+def test_fields_that_are_renamed(out):
+    """The dtype stays one object."""
+    points = np.zeros(1, [("x", np.int32), ("y", np.int32)])
+    points[0] = 1, 2
+    assert value(weigh, points[0], out) == 12
+    points.dtype.names = "y", "x"
+    assert value(weigh, points[0], out) == 21
+    points.dtype.names = "x", "y"
+    assert value(weigh, points[0], out) == 12
+
+
+def test_records_of_one_size_in_turn(out):
+    """More dtypes than there are places for those that were seen last."""
+    dtypes = [np.dtype([(name, np.int32) for name in names]) for names in itertools.permutations(["x", "y", "z"])]
+    dtypes += [np.dtype({"names": ["x", "y"], "formats": [kind, kind], "offsets": [0, 4 + 4 * i], "itemsize": 164})
+               for i in range(40) for kind in (np.int32, np.float32)]
+    records = [np.zeros(1, dtype) for dtype in dtypes]
+    for record in records:
+        record["x"], record["y"] = 3, 4
+    kernel = cuda.jit(weigh.py_func)
+    for record in records + records[::-1] + records:
+        assert value(kernel, record[0], out) == 34
+
+
+def test_equal_dtypes_that_come_and_go(out):
+    for i in range(100):
+        names = "xy" if i % 3 else "yx"
+        record = np.zeros(1, np.dtype([(name, np.int32) for name in names]))
+        record["x"], record["y"] = i, 7
+        assert value(weigh, record[0], out) == 10 * i + 7
+
+
+def test_records_that_are_read_only_or_have_gaps(out):
+    plain = np.array([(1, 2), (3, 4)], RECORD)
+    read_only = plain.copy()
+    read_only.flags.writeable = False
+    wide = np.zeros(2, [("x", np.int32), ("gap", np.int64), ("y", np.int32)])
+    wide["x"], wide["y"] = 5, 6
+    for record, expected in [(plain[1], 34), (read_only[0], 12), (plain[0], 12), (wide[["x", "y"]][1], 56),
+                             (wide[1], 56), (plain[::-1][0], 34)]:
+        assert value(weigh, record, out) == expected
+
+
+def test_a_record_is_read_at_each_launch(out):
+    points = np.array([(1, 2)], RECORD)
+    record = points[0]
+    assert value(weigh, record, out) == 12
+    points["y"] = 9
+    assert value(weigh, record, out) == 19
+
+
+@cuda.jit
+def weigh_first(points, out):
+    out[0] = points[0].x * 10 + points[0].y
+
+
+def test_device_arrays_of_records(out):
+    other = np.dtype([("y", np.int32), ("x", np.int32)])
+    for _ in range(2):
+        assert value(weigh_first, cuda.to_device(np.array([(1, 2)], RECORD)), out) == 12
+        assert value(weigh_first, cuda.to_device(np.array([(1, 2)], other)), out) == 21
+
+
+def test_threads_with_records_of_their_own():
+    kernel, failures = cuda.jit(weigh.py_func), []
+
+    def launch(number):
+        out = cuda.to_device(np.zeros(1))
+        names = [f"f{number}", "x", "y"]
+        for i in range(60):
+            record = np.zeros(1, np.dtype([(name, np.int32) for name in names]) if i % 5 == 0 else RECORD)
+            record["x"], record["y"] = number, i
+            if value(kernel, record[0], out) != 10 * number + i:
+                failures.append((number, i))
+
+    threads = [threading.Thread(target=launch, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+# --- tuples ----------------------------------------------------------------------------------------------------------
+class Backwards(Point):
+    def __getitem__(self, index):
+        raise AssertionError("what a tuple holds is asked of no method")
+
+    __iter__ = __getitem__
+
+
+def test_named_tuples_in_turn(out):
+    swapped = collections.namedtuple("Swapped", "y x")
+    namesake = collections.namedtuple("Point", "x y")
+    kernel = cuda.jit(weigh.py_func)
+    for _ in range(2):
+        for point, expected in [(Point(1, 2), 12), (swapped(1, 2), 21), (namesake(3, 4), 34), (Point(1.5, 2), 17),
+                                (Backwards(1, 2), 12), (Point(True, 2), 12), (Point(np.float32(1), np.int8(2)), 12),
+                                (Point(1 << 40, 2), (10 << 40) + 2), (Point(-1, -(1 << 62)), -10 - (1 << 62))]:
+            assert value(kernel, point, out) == expected
+
+
+def test_a_plain_tuple_is_no_named_one(out):
+    kernel = cuda.jit(weigh.py_func)
+    assert value(kernel, Point(1, 2), out) == 12
+    with pytest.raises(Exception, match="x"):
+        kernel[1, 1]((1, 2), out)
+    assert value(kernel, Point(1, 2), out) == 12
+
+
+@cuda.jit
+def add_up(numbers, out):
+    total = 0.0
+    for number in numbers:
+        if number is not None:
+            total += number
+    out[0] = total
+
+
+def test_tuples_whose_last_item_takes_no_room():
+    numbers = np.zeros(1)
+
+    @cuda.jit
+    def kernel(out, pair):
+        if pair[1] is None:
+            out[0] = pair[0]
+
+    for pair in ((4, None), (5, None), (6.5, None)):
+        kernel[1, 1](numbers, pair)
+        assert numbers[0] == pair[0]
+
+
+def test_tuples_of_many_kinds(out):
+    for _ in range(2):
+        for numbers in [(1, 2.5), (1.5, 2), (1, 2, 3), ((1 << 62), 1.0), (True, 2), (np.int16(1), 2.0), (1j.real, 3)]:
+            assert value(add_up, numbers, out) == float(sum(float(number) for number in numbers))
+
+
+@cuda.jit
+def sum_of_firsts(pair, out):
+    out[0] = pair.x[0] + pair.y[0]
+
+
+def test_arrays_in_a_named_tuple(out):
+    ones, twos = cuda.to_device(np.ones(3)), cuda.to_device(np.full((2, 2), 2.0))
+    flat = cuda.to_device(np.full(4, 5.0, np.float32))
+    for _ in range(2):
+        assert value(sum_of_firsts, Point(ones, ones), out) == 2
+        assert value(sum_of_firsts, Point(ones, twos[0]), out) == 3
+        assert value(sum_of_firsts, Point(flat, ones[::2]), out) == 6
+        assert value(sum_of_firsts, Point(np.full(2, 8.0), ones), out) == 9
+
+
+# --- arrays ----------------------------------------------------------------------------------------------------------
+class Own(DeviceNDArray):
+    pass
+
+
+class Beside:
+    pass
+
+
+class Mixed(Own, Beside):
+    """The base of device arrays is not the last but object."""
+
+
+@cuda.jit
+def sum_both(a, b, out):
+    out[0] = 0.0
+    for i in range(a.shape[0]):
+        out[0] += a[i] + b[i]
+
+
+def as_class(array, wanted):
+    """The same memory as an array of that class."""
+    return wanted(array.shape, array.strides, array.dtype, array.__cuda_array_interface__["data"][0], array)
+
+
+def test_arrays_in_turn(out):
+    numbers = np.arange(6.0)
+    whole = cuda.to_device(numbers)
+    longer = cuda.to_device(np.arange(12.0))
+    narrow = cuda.to_device(numbers.astype(np.float32))
+    arrays = [(whole, numbers), (longer[::2], np.arange(0, 12.0, 2)), (narrow, numbers), (numbers, numbers),
+              (longer[6:], np.arange(6.0, 12.0)), (whole, numbers), (longer[5::-1], numbers[::-1])]
+    for (a, a_values), (b, b_values) in itertools.product(arrays, arrays):
+        assert value(sum_both, a, b, out) == (a_values + b_values).sum()
+
+
+def test_lengths_are_those_of_the_launch(out):
+    for count in (1, 5, 3, 0, 4):
+        array = cuda.to_device(np.ones(count))
+        assert value(sum_both, array, array, out) == 2 * count
+
+
+@pytest.mark.parametrize("wanted", [Own, Mixed])
+def test_arrays_of_classes_of_the_programs(wanted, out):
+    plain = cuda.to_device(np.arange(4.0))
+    own = as_class(plain, wanted)
+    for a, b in [(plain, own), (own, plain), (own, own), (plain, plain)]:
+        assert value(sum_both, a, b, out) == 12
