@@ -49,7 +49,7 @@ static char *code_of_loop(const char *attributes, bool leaves_loops)
     MachineKind kind = kind_of("");
     Machine *machine = machine_take(&kind);
     if (leaves_loops)
-        machine_leave_loops(machine);
+        machine_leave_passes(machine, CODE_WITHOUT_STRENGTH_REDUCTION);
     CodePasses *passes = machine_take_passes(machine, LLVMAssemblyFile);
     if (CHECK(passes && !LLVMParseIRInContext(context, buffer, &module, &message))) {
         size_t size;
@@ -82,7 +82,7 @@ static void test_loops_are_left(void)
     MachineKind kind = kind_of("");
     Machine *first = machine_take(&kind), *second = machine_take(&kind);
     machine_give_back(first);
-    machine_leave_loops(second);
+    machine_leave_passes(second, CODE_WITHOUT_STRENGTH_REDUCTION);
     machine_give_back(second);
     CHECK(machine_take(&kind) == first);
     Machine *third = machine_take(&kind);
