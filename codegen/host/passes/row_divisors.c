@@ -11,10 +11,9 @@
 #include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/row_parts.h"
-#include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
 
-enum { MOST_VALUES = 400, MOST_LOOPS = 4, MOST_DIVISORS = 4, DEEPEST = 8 };
+enum { MOST_VALUES = 400, MOST_LOOPS = 4, MOST_DIVISORS = 4 };
 
 typedef struct Cut {
     IrFunc *function;
@@ -39,26 +38,6 @@ static bool is_small(const Cut *cut)
     return true;
 }
 
-/* Whether the value can be made in front of the loop. */
-static bool is_known_before(const Cut *cut, const IrValue *value, int depth)
-{
-    if (!cut->body.is_inside[value->block->id])
-        return true;
-    bool is_known = depth < DEEPEST;
-    switch (value->op) {
-    case IR_CONST:
-    case IR_EXTENT: return true;
-    case IR_CONVERT:
-    case IR_ADD:
-    case IR_SUB:
-    case IR_MUL:
-        for (uint32_t i = 0; i < value->operand_count && is_known; i++)
-            is_known = is_known_before(cut, value->operands[i], depth + 1);
-        return is_known;
-    default: return false;
-    }
-}
-
 static bool can_cut(Cut *cut)
 {
     const IrBlock *after = cut->loop->last->targets[0];
@@ -67,31 +46,19 @@ static bool can_cut(Cut *cut)
         return false;
     cut->divisor_count = find_row_divisors(cut->loop->last, cut->divisors, MOST_DIVISORS, cut->arena);
     for (uint32_t i = 0; i < cut->divisor_count; i++)
-        if (!is_known_before(cut, cut->divisors[i], 0))
+        if (!is_known_before(&cut->body, cut->divisors[i]))
             return false;
     return cut->divisor_count > 0;
 }
 
 /* --- doing it ----------------------------------------------------------------------------------------------------------- */
 
-static IrValue *make_before(Cut *cut, IrBlock *head, const IrValue *value)
-{
-    IrValue *operands[2] = {NULL};
-    if (!cut->body.is_inside[value->block->id])
-        return (IrValue *)value;
-    for (uint32_t i = 0; i < value->operand_count; i++)
-        operands[i] = make_before(cut, head, value->operands[i]);
-    IrValue *copy = ir_copy_value(head, value, operands);
-    forget_exactness(copy);
-    return copy;
-}
-
 /* Whether all divisors are large, in front of both loops. */
 static IrValue *ask(Cut *cut, IrBlock *head)
 {
     IrValue *all = NULL;
     for (uint32_t i = 0; i < cut->divisor_count; i++) {
-        IrValue *divisor = make_before(cut, head, cut->divisors[i]);
+        IrValue *divisor = make_before(&cut->body, head, cut->divisors[i]);
         IrValue *least = ir_const_int(head, divisor->type, LEAST_ROW_DIVISOR, NULL);
         IrValue *is_large = ir_append(head, IR_GE, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){divisor, least});
         all = all ? ir_append(head, IR_AND, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){all, is_large}) : is_large;

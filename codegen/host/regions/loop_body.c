@@ -2,6 +2,9 @@
 #include "codegen/host/regions/loop_body.h"
 
 #include "codegen/host/regions/regions.h"
+#include "codegen/host/regions/thread_bounds.h"
+
+enum { DEEPEST = 8 };
 
 static void visit(LoopBody *body, IrBlock *block)
 {
@@ -47,6 +50,39 @@ IrBlock *first_behind_bounds(const IrValue *loop)
            block->last->targets[block->last->hint == IR_BOUND_IN] == loop->block)
         block = block->last->targets[block->last->hint == IR_BOUND_OUT];
     return block;
+}
+
+static bool is_known(const LoopBody *body, const IrValue *value, int depth)
+{
+    if (!body->is_inside[value->block->id])
+        return true;
+    bool is_made = depth < DEEPEST;
+    switch (value->op) {
+    case IR_CONST:
+    case IR_EXTENT: return true;
+    case IR_CONVERT:
+    case IR_ADD:
+    case IR_SUB:
+    case IR_MUL:
+        for (uint32_t i = 0; i < value->operand_count && is_made; i++)
+            is_made = is_known(body, value->operands[i], depth + 1);
+        return is_made;
+    default: return false;
+    }
+}
+
+bool is_known_before(const LoopBody *body, const IrValue *value) { return is_known(body, value, 0); }
+
+IrValue *make_before(const LoopBody *body, IrBlock *head, const IrValue *value)
+{
+    IrValue *operands[2] = {NULL};
+    if (!body->is_inside[value->block->id])
+        return (IrValue *)value;
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        operands[i] = make_before(body, head, value->operands[i]);
+    IrValue *copy = ir_copy_value(head, value, operands);
+    forget_exactness(copy);
+    return copy;
 }
 
 int64_t copies_when_written_out(const IrGraph *graph, const IrBlock *block)

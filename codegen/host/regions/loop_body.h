@@ -22,6 +22,9 @@ IrBlock *first_behind_bounds(const IrValue *loop);
 bool keeps_order_of_trips(const LoopBody *body, Arena *arena);
 /* passes/array_registers.c: whether all elements of the array that the body uses are known once loops are written out. */
 bool has_known_elements(const LoopBody *body, const IrValue *array);
+/* Whether a value of the body can be made in front of the loop, and that: the same one where it is not of the body. */
+bool is_known_before(const LoopBody *body, const IrValue *value);
+IrValue *make_before(const LoopBody *body, IrBlock *head, const IrValue *value);
 /* How many times the block is there when the loops around it that are marked so are written out, as far as that is known. */
 int64_t copies_when_written_out(const IrGraph *graph, const IrBlock *block);
 /* Whether the function runs all threads of a block. */
