@@ -38,6 +38,7 @@ static const Pass host_passes[] = {
     {"trips", take_several_trips, 0, OBSERVE_LINES, 0},
     {"borders", split_row_borders, 1, OBSERVE_NOTHING, 0},
     {"divisors", cut_rows_by_divisors, 1, OBSERVE_NOTHING, 0},
+    {"joined", join_thread_loops, 1, OBSERVE_NOTHING, 0},
     {"region_bounds", mark_region_bounds, 0, OBSERVE_NOTHING, 0},
     {"distances", write_out_distances, 2, OBSERVE_NOTHING, 0},
     {"registers", use_arrays_as_registers, 2, OBSERVE_NOTHING, 0},

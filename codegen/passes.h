@@ -52,6 +52,9 @@ void take_several_trips(IrModule *module);
 void split_row_borders(IrModule *module);
 /* passes/row_divisors.c: marks loops over threads that are cut where quotients by other numbers than constants change. */
 void cut_rows_by_divisors(IrModule *module);
+/* passes/joined_loops.c: makes one loop over threads of one that takes elements and one that changes them, in the order of threads
+ * in which none takes what another one has changed. */
+void join_thread_loops(IrModule *module);
 /* regions/common_sums.c: makes sums in a variable that all threads of a region add to one element of shared memory. */
 void make_common_sums(IrModule *module);
 /* passes/array_registers.c: makes of arrays that a loop over threads uses by numbers alone ones that LLVM takes apart. */

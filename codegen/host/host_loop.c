@@ -34,18 +34,36 @@ LLVMValueRef host_row_length(Emitter *emitter)
                           host_field(emitter, emitter->thread, offsetof(HostThread, row_length)), "");
 }
 
+static LLVMValueRef close_loop(Emitter *emitter, HostLoop *loop, LLVMValueRef next, LLVMValueRef has_more)
+{
+    LLVMBasicBlockRef from = LLVMGetInsertBlock(emitter->builder), after = new_block(emitter);
+    LLVMValueRef branch = LLVMBuildCondBr(emitter->builder, has_more, loop->body, after);
+    LLVMAddIncoming(loop->index, &next, &from, 1);
+    LLVMPositionBuilderAtEnd(emitter->builder, after);
+    return branch;
+}
+
 LLVMValueRef host_loop_close_by(Emitter *emitter, HostLoop *loop, LLVMValueRef step)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMValueRef next = LLVMBuildAdd(builder, loop->index, step, "");
     LLVMSetNSW(next, true);
     LLVMSetNUW(next, true);
-    LLVMBasicBlockRef from = LLVMGetInsertBlock(builder), after = new_block(emitter);
-    LLVMValueRef has_more = LLVMBuildICmp(builder, LLVMIntSLT, next, loop->end, "");
-    LLVMValueRef branch = LLVMBuildCondBr(builder, has_more, loop->body, after);
-    LLVMAddIncoming(loop->index, &next, &from, 1);
-    LLVMPositionBuilderAtEnd(builder, after);
-    return branch;
+    return close_loop(emitter, loop, next, LLVMBuildICmp(builder, LLVMIntSLT, next, loop->end, ""));
+}
+
+HostLoop host_loop_open_down(Emitter *emitter, LLVMValueRef start, LLVMValueRef end)
+{
+    LLVMValueRef last = LLVMBuildNSWSub(emitter->builder, end, LLVMConstInt(LLVMTypeOf(end), 1, false), "");
+    return host_loop_open(emitter, last, start);
+}
+
+LLVMValueRef host_loop_close_down(Emitter *emitter, HostLoop *loop)
+{
+    LLVMBuilderRef builder = emitter->builder;
+    LLVMValueRef next = LLVMBuildNSWSub(builder, loop->index, LLVMConstInt(LLVMTypeOf(loop->index), 1, false), "");
+    LLVMValueRef has_more = LLVMBuildICmp(builder, LLVMIntSGT, loop->index, loop->end, "");
+    return close_loop(emitter, loop, next, has_more);
 }
 
 void host_loop_keep_rolled(Emitter *emitter, LLVMValueRef branch)

@@ -5,7 +5,7 @@
 #include "codegen/emit.h"
 
 typedef struct HostLoop {
-    LLVMValueRef index, end;
+    LLVMValueRef index, end; /* end: of one that goes down, the last index */
     LLVMBasicBlockRef body;
 } HostLoop;
 
@@ -15,6 +15,9 @@ HostLoop host_loop_open(Emitter *emitter, LLVMValueRef start, LLVMValueRef end);
 LLVMValueRef host_loop_close(Emitter *emitter, HostLoop *loop);
 /* index += step */
 LLVMValueRef host_loop_close_by(Emitter *emitter, HostLoop *loop, LLVMValueRef step);
+/* for (index = end - 1; index >= start; index--), likewise. Returns the branch back. */
+HostLoop host_loop_open_down(Emitter *emitter, LLVMValueRef start, LLVMValueRef end);
+LLVMValueRef host_loop_close_down(Emitter *emitter, HostLoop *loop);
 /* How many threads lie next to each other: those of the block along its rows, or of blocks that are joined. */
 LLVMValueRef host_row_length(Emitter *emitter);
 /* A loop around loops, by its branch back: LLVM is not to write out several trips, which would be copies of all that is in

@@ -145,9 +145,13 @@ enum {
     IR_THREADS_INDEPENDENT = 1, /* what a thread reads and writes, no other one writes in the loop, in whatever order */
     IR_THREADS_BEGIN = 2, /* with operands: all threads take part, and the slots are made true */
     IR_THREADS_CUT = 4, /* divisors of a thread's place that are no constants are large: host/regions/row_parts.h */
-    IR_THREADS_MARK_COUNT = 3
+    /* One after the other, upwards or downwards: none reads what one before it has written. Of independent ones, which then may
+     * write what one before them has read. */
+    IR_THREADS_UP = 8,
+    IR_THREADS_DOWN = 16,
+    IR_THREADS_MARK_COUNT = 5
 };
-extern const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT]; /* "independent", "begin", "cut" */
+extern const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT]; /* "independent", "begin", ... */
 extern const char *const ir_index_mark_names[TYPE_MAX_NDIM]; /* of a subarray's axes: "index0", ... */
 
 /* What is to be done with the loop whose header a block is. */

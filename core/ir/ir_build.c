@@ -24,7 +24,7 @@ const IrOpInfo ir_op_info[IR_OP_COUNT] = {
 
 const char *const ir_axis_names[3] = {"x", "y", "z"};
 const char *const ir_loop_mark_names[IR_LOOP_MARK_COUNT] = {"", "unroll", "batch", "rolled"};
-const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT] = {"independent", "begin", "cut"};
+const char *const ir_threads_mark_names[IR_THREADS_MARK_COUNT] = {"independent", "begin", "cut", "up", "down"};
 const char *const ir_index_mark_names[TYPE_MAX_NDIM] = {"index0", "index1", "index2", "index3",
                                                         "index4", "index5", "index6", "index7"};
 const char *const ir_scope_names[IR_SCOPE_COUNT] = {"device", "block", "system"};

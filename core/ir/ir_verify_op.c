@@ -415,6 +415,8 @@ static bool verify_thread_loop(const IrValue *value, Diag *diag)
 {
     if (value->block->first != value)
         return verify_fail(diag, value, "a loop over threads is the only operation of its block");
+    if (value->hint & IR_THREADS_UP && value->hint & IR_THREADS_DOWN)
+        return verify_fail(diag, value, "threads run upwards or downwards");
     if (value->operand_count == 0)
         return !(value->hint & IR_THREADS_BEGIN) || verify_fail(diag, value, "nobody asks who takes part");
     if (!expect_count(diag, value, 2) || !expect_slot(diag, value, 0, TYPE_OF(BOOL)))

@@ -291,6 +291,21 @@ def nearest(points, centers, out):
         out[p] = best
 
 
+def prefix_sums(x, out):
+    item = cuda.shared.array(256, float32)
+    t = cuda.threadIdx.x
+    item[t] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    step = 1
+    while step < 256:
+        before = item[t - step] if t >= step else float32(0)
+        cuda.syncthreads()
+        item[t] += before
+        cuda.syncthreads()
+        step *= 2
+    out[cuda.grid(1)] = item[t]
+
+
 def counted(x, counts, least):
     count = cuda.shared.array(1, np.int32)
     if cuda.threadIdx.x == 0:
@@ -367,6 +382,7 @@ PASS_SAMPLES = {
     "registers": (sums_of_two, "void(float32[::1], float32[:, ::1], float32[::1])"),
     "borders": (neighbours, "void(uint8[:, ::1], uint8[:, ::1])"),
     "divisors": (copied_flat, "void(float32[:, ::1], float32[:, ::1])"),
+    "joined": (prefix_sums, "void(float32[::1], float32[::1])"),
     "region_bounds": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
     "observe": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])", {"observe": "accesses"}),

@@ -536,7 +536,8 @@ static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *f
     LLVMBasicBlockRef row_done = new_block(emitter);
     if (count_thread_bounds(value->targets[1]))
         emit_bounds(emitter, frame, value->targets[1], index, row_done, &first, &end);
-    RowParts *parts = frame->slots ? NULL : find_row_parts(emitter, value);
+    bool is_down = value->hint & IR_THREADS_DOWN;
+    RowParts *parts = frame->slots || is_down ? NULL : find_row_parts(emitter, value);
     HostLoop part;
     LLVMValueRef count = NULL;
     if (parts) {
@@ -544,13 +545,13 @@ static void emit_row_loops(Emitter *emitter, const IrValue *value, BlockFrame *f
         first = part.index;
         end = LLVMBuildNUWAdd(emitter->builder, first, count, "");
     }
-    loops[0] = host_loop_open(emitter, first, end);
+    loops[0] = is_down ? host_loop_open_down(emitter, first, end) : host_loop_open(emitter, first, end);
     index[axes[0]] = loops[0].index;
     emit_thread_index(emitter, frame, index);
     if (parts)
         enter_row_part(emitter, parts, LLVMBuildNUWSub(emitter->builder, loops[0].index, first, ""));
     LLVMBasicBlockRef latch = emit_way_to_body(emitter, value);
-    LLVMValueRef branch = host_loop_close(emitter, &loops[0]);
+    LLVMValueRef branch = is_down ? host_loop_close_down(emitter, &loops[0]) : host_loop_close(emitter, &loops[0]);
     keep_warp_loop(emitter, branch);
     if (parts)
         host_loop_keep_rolled(emitter, host_loop_close_by(emitter, &part, count));
@@ -569,7 +570,7 @@ void emit_op_THREAD_LOOP(Emitter *emitter, const IrValue *value, LLVMValueRef *o
     BlockFrame *frame = frame_of(emitter, value);
     if (frame && frame->slots)
         warp_slots_begin(emitter, frame->slots, value);
-    if (frame && is_flat(emitter, value))
+    if (frame && !(value->hint & IR_THREADS_DOWN) && is_flat(emitter, value))
         emit_flat_loop(emitter, value, frame);
     else if (frame)
         emit_row_loops(emitter, value, frame);

@@ -203,6 +203,7 @@ static void test_thread_rules(void)
     check_threads_refused("  thread_loop block 3, block 2, %0, %3", "", "",
                           "operand 0 has type u64, which is not bool");
     check_threads_refused("  thread_loop !begin block 3, block 2", "", "", "nobody asks who takes part");
+    check_threads_refused("  thread_loop !up !down block 3, block 2", "", "", "threads run upwards or downwards");
     check_threads_refused("  %9: i32 = neg %2\n  thread_loop block 3, block 2", "", "",
                           "the only operation of its block");
     check_threads_refused(loop, "", "  exchange cuda.threadIdx.x %0, %4", "is no exchange between threads");

@@ -1,0 +1,160 @@
+"""What threads take of shared memory before a barrier and change behind it is one loop over them on the CPU device, in
+the order in which none takes what another one has changed. Results are those of two loops, whatever the launch is."""
+
+import textwrap
+
+import numpy as np
+import pytest
+
+from cujit import complex64, cuda, float32, float64, int8, int32, int64, uint16
+
+pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
+                                reason="about how the CPU device runs kernels")
+A = int32[::1]
+SIZE = 1024 + 130
+
+# name: (what is done before the barrier, and behind it, the order); t: the thread, n: how many, p and q: 0 to 63
+BEFORE = "v = s[t - p] if t >= p else 0"
+ORDERS = {
+    "scan": (BEFORE, "s[t] += v", "down"),
+    "mirrored": ("v = s[t - p] if p <= t else 0", "s[t] += v", "down"),
+    "negated": ("v = 0 if t < p else s[t - p]", "s[t] += v", "down"),
+    "behind": ("v = s[t - p] if t > p else s[t]", "s[t] = v + 1", "down"),
+    "statements": ("v = 0\nif t >= p:\n    v = s[t - p]", "if t >= p:\n    s[t] += v", "down"),
+    "both ways": (BEFORE, "if t >= p:\n    s[t] = v\nelse:\n    s[t] -= 3", "down"),
+    "last": ("v = s[t]", "s[t + 1] = v", "down"),
+    "farther": ("v = s[t + 1]", "s[t + 2] = v", "down"),
+    "one before": ("v = s[t + 63]", "s[t + 64] = v + s[t + 64]", "down"),
+    "two of them": (BEFORE + "\nw = s[t]", "s[t + 1] = v + w * 5", "down"),
+    "as far": ("v = s[t + p]", "s[t + p + 1] = v", "down"),
+    "first": ("v = s[t + 1]", "s[t] = v", "up"),
+    "suffix": ("v = s[t + p] if t + p < n else 0", "s[t] += v", "up"),
+    "beside": ("v = s[t + p] if t % 3 == 1 else 2", "s[t] += v", "up"),
+    "own": ("v = s[t] * 3", "s[t] = v + 1", "up"),
+    "nearer": ("v = s[t + 2]", "s[t + 1] = v", "up"),
+    "asked": ("v = s[t + p]", "s[t + q] = v + 1", "down"),   # which of them is larger is known at the launch
+    "asked of two": ("v = s[t + p] + s[p + t + 1]", "s[q + t] = v", "down"),
+    "in a row of its own": ("v = s[t + p]", "if cuda.threadIdx.y == 0:\n    s[t] = v + 1\nk += v", "up"),
+    "kept": ("v = s[t + 1] + k", "s[t] = v\nk += v % 7", "up"),
+    "kept for later": ("k = s[t + 1]", "s[t] = k", None),
+    "both sides": ("v = s[t] + s[t + 2]", "s[t + 1] = v", None),
+    "another test": (BEFORE, "if t > p:\n    s[t] += v", None),
+    "even": ("v = s[t - p] if t % 2 == 0 and t >= p else 0", "s[t] += v", None),
+    "backwards": ("v = s[n - 1 - t]", "s[t] = v", None),
+    "scattered": ("v = s[t + 1]", "s[n - 1 - t] = v", None),
+    "looked up": ("v = s[abs(s[t]) % n]", "s[t] = v", None),
+}
+BLOCKS = [(1, 1), (63, 1), (64, 1), (100, 1), (200, 1), (64, 2)]
+NUMBERS = [(0, 0), (1, 0), (3, 5), (5, 3), (63, 62)]
+
+
+def kernel_of(before, after, element):
+    text = f"""
+def kernel(x, out, a, b, rounds):
+    s = cuda.shared.array({SIZE}, element)
+    t = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    p = a & 63
+    q = b & 63
+    k = element(0)
+    for i in range(t, {SIZE}, n):
+        s[i] = x[i]
+    cuda.syncthreads()
+    for _ in range(rounds):
+{textwrap.indent(before, " " * 8)}
+        cuda.syncthreads()
+{textwrap.indent(after, " " * 8)}
+        cuda.syncthreads()
+    for i in range(t, {SIZE}, n):
+        out[i] = s[i]
+    out[{SIZE} + cuda.threadIdx.y * n + t] = k
+"""
+    names = {"cuda": cuda, "element": element}
+    exec(compile(text, "<joined>", "exec"), names)  # noqa: S102
+    return names["kernel"]
+
+
+def expected(before, after, x, p, q, rounds, n, rows):
+    """All threads up to the barrier, one after the other, then behind it."""
+    phases = [compile(text, "<phase>", "exec") for text in (before, after)]
+    s = x.copy()
+
+    class Thread:
+        def __init__(self, y):
+            self.threadIdx = type("Index", (), {"y": y})
+
+    threads = [{"s": s, "t": t, "n": n, "p": p, "q": q, "k": x.dtype.type(0), "cuda": Thread(y)}
+               for y in range(rows) for t in range(n)]
+    with np.errstate(all="ignore"):
+        for _ in range(rounds):
+            for phase in phases:
+                for thread in threads:
+                    exec(phase, thread)     # noqa: S102
+    return np.concatenate([s, np.array([thread["k"] for thread in threads], x.dtype)])
+
+
+def numbers(element):
+    return np.random.default_rng(5).integers(0, 40, SIZE).astype(np.dtype(str(element)))
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_order(name):
+    before, after, order = ORDERS[name]
+    text = cuda.jit(kernel_of(before, after, int32)).inspect("joined", (A, A, int32, int32, int32))
+    assert [each for each in ("up", "down") if f"!{each} " in text] == ([order] if order else [])
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_results(name):
+    before, after, _ = ORDERS[name]
+    kernel = cuda.jit(kernel_of(before, after, int32))
+    x = numbers(int32)
+    for n, rows in BLOCKS:
+        for p, q in NUMBERS:
+            if rows > 1 and name != "in a row of its own":
+                continue    # threads of two rows would change the same elements
+            out = np.zeros(SIZE + n * rows, np.int32)
+            kernel[1, (n, rows)](x, out, p, q, 2)
+            assert np.array_equal(out, expected(before, after, x, p, q, 2, n, rows)), (n, rows, p, q)
+
+
+@pytest.mark.parametrize("element", [int8, uint16, int64, float32, float64, complex64])
+def test_elements(element):
+    before, after = "v = s[t - p] if t >= p else element(0)", "s[t] += v"
+    kernel = cuda.jit(kernel_of(before, after, element))
+    x = numbers(element)
+    for n in 64, 77, 512:
+        for p in 1, 2, 13, 16, 32, 63:
+            out = np.zeros(SIZE + n, x.dtype)
+            kernel[1, n](x, out, p, 0, 3)
+            s = x.copy()
+            for _ in range(3):
+                s[p:n] += s[:n - p].copy()
+            assert np.array_equal(out[:SIZE], s), (n, p)
+
+
+def test_scan():
+    def scan(x, out):
+        s = cuda.shared.array(1024, int32)
+        t = cuda.threadIdx.x
+        i = cuda.grid(1)
+        s[t] = x[i] if i < x.size else 0
+        cuda.syncthreads()
+        step = 1
+        while step < cuda.blockDim.x:
+            before = s[t - step] if t >= step else 0
+            cuda.syncthreads()
+            s[t] += before
+            cuda.syncthreads()
+            step *= 2
+        if i < x.size:
+            out[i] = s[t]
+
+    kernel = cuda.jit(scan)
+    for n in 1, 31, 64, 96, 255, 1024:
+        x = np.arange(5 * n - n // 2, dtype=np.int32) ** 2
+        out = np.zeros_like(x)
+        kernel[5, n](x, out)
+        for block in range(5):
+            part = slice(block * n, block * n + n)
+            assert np.array_equal(out[part], np.cumsum(x[part], dtype=np.int32)), n
