@@ -131,8 +131,7 @@ static void destroy_specialization(void *specialization) { jit_specialization_de
 static bool is_at_once(const JitSpecialization *specialization)
 {
     return rt_device_kind(specialization->device) == RT_GPU && !specialization->prints && !specialization->waits &&
-           !specialization->has_notes && !specialization->has_state &&
-           specialization->observation.kind == OBSERVE_NOTHING;
+           !specialization->has_notes && !specialization->has_state && !is_observed(specialization);
 }
 
 static bool compile(void *data)

@@ -123,10 +123,7 @@ const char *jit_warnings(const JitSpecialization *specialization)
 }
 const bool *jit_written(const JitSpecialization *specialization) { return specialization->written; }
 
-bool jit_is_observed(const JitSpecialization *specialization)
-{
-    return specialization->observation.kind > OBSERVE_NOTHING;
-}
+bool jit_is_observed(const JitSpecialization *specialization) { return is_observed(specialization); }
 
 void jit_each_observation(const JitSpecialization *specialization, void (*visit)(const JitObservation *, void *user),
                           void *user)
