@@ -19,11 +19,12 @@
 /* Passes whose time is proportional to the size of a function. A GPU's code generator computes addresses again for each
  * access unless it is told which offsets are constant. */
 static const char *const linear_passes[] = {
-    [TARGET_NVPTX] = INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instsimplify,"
-                                  "infer-address-spaces,separate-const-offset-from-gep<lower-gep>,"
-                                  "early-cse<memssa>,adce,simplifycfg)",
-    [TARGET_HOST] = INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg,instsimplify,"
-                                 "early-cse<memssa>,adce,simplifycfg)",
+    [TARGET_NVPTX] =
+        INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-keep-loops>,instsimplify,"
+                     "infer-address-spaces,separate-const-offset-from-gep<lower-gep>,"
+                     "early-cse<memssa>,adce,simplifycfg<no-keep-loops>)",
+    [TARGET_HOST] = INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-keep-loops>,instsimplify,"
+                                 "early-cse<memssa>,adce,simplifycfg<no-keep-loops>)",
 };
 
 /* simplifycfg compares all predecessors of a block, which are as many as the tests that may fail there. */

@@ -134,7 +134,8 @@ bool leaves_lines(llvm::StringRef pass, const llvm::Any &unit, unsigned longest)
 
 /* Strength reduction of loops skips functions that are not to be optimized, but what it wants beforehand, the users of counters,
  * is found for them all the same: LLVM asks of each loop how often it runs, given the ends of all loops before it. The register
- * coalescer does not skip them, and goes through all copies that it could not join yet behind each block. */
+ * coalescer does not skip them, and goes through all copies that it could not join yet behind each block; what it asks for, where
+ * each register lives, takes a bit of each block for each. The machine's scheduler asks for that, too, and does nothing for GPUs. */
 struct PassList : llvm::legacy::PassManager {
     unsigned left;
 
@@ -143,7 +144,8 @@ struct PassList : llvm::legacy::PassManager {
     bool leaves(llvm::AnalysisID pass) const
     {
         return (left & CODE_WITHOUT_STRENGTH_REDUCTION && pass == loop_strength_reduction()) ||
-               (left & CODE_WITHOUT_COALESCER && pass == &llvm::RegisterCoalescerID);
+               (left & CODE_WITHOUT_COALESCER &&
+                (pass == &llvm::RegisterCoalescerID || pass == &llvm::MachineSchedulerID));
     }
 
     void add(llvm::Pass *pass) override
