@@ -174,7 +174,7 @@ static ExtMadeType *_Atomic *recent_place(ExtState *state, const PyArray_Descr *
     return &state->recent_types[((uintptr_t)dtype >> 6) % EXT_RECENT_TYPES];
 }
 
-/* One for each dtype that is a key of `record_types`. */
+/* One for each key of `record_types`. */
 static void keep(ExtState *state, ExtMadeType *node)
 {
     atomic_store_explicit(recent_place(state, (PyArray_Descr *)node->dtype), node, memory_order_release);
@@ -183,28 +183,31 @@ static void keep(ExtState *state, ExtMadeType *node)
         continue;
 }
 
-/* Threads that make the type of one dtype at the same time all get that of the first. */
+/* Threads that make the type of one dtype at the same time all get that of the first. The key is a copy: a dict takes an object
+ * for equal to itself, and programs rename the fields of their dtypes. */
 static const Type *new_type(ExtState *state, PyArray_Descr *dtype)
 {
     DtypeWork work = {.state = state, .arena = ext_small_arena(SIZE_OF_A_TYPE), .dtype = dtype};
     bool made = work.arena && ext_guard(make_type, &work);
     PyObject *capsule = made ? PyCapsule_New(work.node, NULL, NULL) : NULL, *kept = NULL;
-    if (capsule) {
+    PyObject *key = capsule ? (PyObject *)PyArray_DescrNew(dtype) : NULL;
+    if (key) {
         *work.node = (ExtMadeType){.arena = work.arena,
                                    .type = work.type,
                                    .dtype = Py_NewRef((PyObject *)dtype),
                                    .names = Py_XNewRef(PyDataType_NAMES(dtype))};
-        PyDict_SetDefaultRef(state->record_types, (PyObject *)dtype, capsule, &kept);
+        PyDict_SetDefaultRef(state->record_types, key, capsule, &kept);
     }
     const ExtMadeType *first = kept ? PyCapsule_GetPointer(kept, NULL) : NULL;
     const Type *type = first ? first->type : NULL;
     if (first && first == work.node)
         keep(state, work.node);
-    else if (capsule)
+    else if (key)
         ext_made_type_destroy(work.node);
     else
         arena_destroy(work.arena);
     Py_XDECREF(kept);
+    Py_XDECREF(key);
     Py_XDECREF(capsule);
     return type;
 }
@@ -220,7 +223,7 @@ static const Type *made_type(ExtState *state, PyArray_Descr *dtype)
     if (found <= 0)
         return found ? NULL : new_type(state, dtype);
     ExtMadeType *made = PyCapsule_GetPointer(known, NULL);
-    if (made->dtype == (PyObject *)dtype) /* not an equal one, of which no reference is kept */
+    if (made->dtype == (PyObject *)dtype && made->names == PyDataType_NAMES(dtype)) /* references are kept to these */
         atomic_store_explicit(recent_place(state, dtype), made, memory_order_release);
     Py_DECREF(known);
     return made->type;

@@ -40,6 +40,16 @@ def test_fields_that_are_renamed(out):
     assert value(weigh, points[0], out) == 12
 
 
+def test_fields_that_are_renamed_often(out):
+    """A dict of dtypes finds the object itself wherever it comes by it, whatever it was when it was put there."""
+    kernel = cuda.jit(weigh.py_func)
+    points = np.zeros(1, [(name, np.int32) for name in "xyzw"])
+    points[0] = 1, 2, 3, 4
+    for names in itertools.permutations("xyzw"):
+        points.dtype.names = names
+        assert value(kernel, points[0], out) == 10 * (names.index("x") + 1) + names.index("y") + 1
+
+
 def test_records_of_one_size_in_turn(out):
     """More dtypes than there are places for those that were seen last."""
     dtypes = [np.dtype([(name, np.int32) for name in names]) for names in itertools.permutations(["x", "y", "z"])]
