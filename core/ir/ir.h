@@ -383,7 +383,10 @@ IrOp ir_mirrored(IrOp comparison);
 /* What integers are where they are not this: >= for <. */
 IrOp ir_negated(IrOp comparison);
 
-/* --- making it short (simplify_blocks.c, prune.c) -------------------------------------------------------------------- */
+/* --- making it short (known_tests.c, simplify_blocks.c, prune.c) ----------------------------------------------------- */
+/* Takes tests away that end the thread where a variable lacks a value, if it has one wherever they are made. Blocks to which
+ * nothing leads stay. */
+void leave_out_known_tests(IrFunc *function);
 /* Joins and orders blocks. */
 void simplify_blocks(IrFunc *function);
 /* Removes values of no effect that nothing uses. */

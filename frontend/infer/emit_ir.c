@@ -333,6 +333,7 @@ bool emit_instance(Frontend *frontend, Instance *instance)
             return false;
     ir_link_blocks(instance->ir);
     finish_phis(&l);
+    leave_out_known_tests(instance->ir);
     prune(instance->ir);
     simplify_blocks(instance->ir);
     ir_renumber(instance->ir);

@@ -21,6 +21,7 @@ ORDERS = {
     "negated": ("v = 0 if t < p else s[t - p]", "s[t] += v", "down"),
     "behind": ("v = s[t - p] if t > p else s[t]", "s[t] = v + 1", "down"),
     "statements": ("v = 0\nif t >= p:\n    v = s[t - p]", "if t >= p:\n    s[t] += v", "down"),
+    "nothing to start with": ("if t >= p:\n    v = s[t - p]", "if t >= p:\n    s[t] += v", "down"),
     "both ways": (BEFORE, "if t >= p:\n    s[t] = v\nelse:\n    s[t] -= 3", "down"),
     "last": ("v = s[t]", "s[t + 1] = v", "down"),
     "farther": ("v = s[t + 1]", "s[t + 2] = v", "down"),
