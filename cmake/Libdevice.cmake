@@ -24,6 +24,7 @@ endif()
 message(STATUS "libdevice: ${libdevice}")
 
 set(libdevice_cut_source "${PROJECT_SOURCE_DIR}/tools/libdevice_cut.c")
+set(libdevice_own "${PROJECT_SOURCE_DIR}/tools/libdevice_own.ll")
 if(CMAKE_CROSSCOMPILING)  # a program of this machine, with its shared LLVM
   set(libdevice_cut "${PROJECT_BINARY_DIR}/native_libdevice_cut")
   cujit_llvm_config(flags --cflags --ldflags --libs)
@@ -39,8 +40,9 @@ set(libdevice_folder "${PROJECT_BINARY_DIR}/libdevice")
 file(MAKE_DIRECTORY "${libdevice_folder}")
 add_custom_command(
   OUTPUT "${libdevice_folder}/libdevice_data.c" "${libdevice_folder}/libdevice_data.bin"
-  COMMAND "${libdevice_cut}" "${libdevice}" "${libdevice_folder}/libdevice_data.c" "${libdevice_folder}/libdevice_data.bin"
-  DEPENDS ${libdevice_cut} "${libdevice}" COMMENT "Cutting libdevice into functions" VERBATIM)
+  COMMAND "${libdevice_cut}" "${libdevice}" "${libdevice_own}"
+          "${libdevice_folder}/libdevice_data.c" "${libdevice_folder}/libdevice_data.bin"
+  DEPENDS ${libdevice_cut} "${libdevice}" "${libdevice_own}" COMMENT "Cutting libdevice into functions" VERBATIM)
 add_library(cujit_libdevice STATIC "${libdevice_folder}/libdevice_data.c")
 set_source_files_properties("${libdevice_folder}/libdevice_data.c" PROPERTIES
                             OBJECT_DEPENDS "${libdevice_folder}/libdevice_data.bin")

@@ -6,6 +6,7 @@
 #include "codegen/emit.h"
 #include "codegen/emit_tools.h"
 #include "codegen/libdevice.h"
+#include "codegen/libdevice_angles.h"
 #include "codegen/libdevice_data.h"
 #include "core/base/table.h"
 
@@ -115,6 +116,7 @@ static bool link_function(Emitter *emitter, Table *helpers, const LibdeviceFunct
         return diag_fail(emitter->diag, NULL, DIAG_LLVM, "the math library does not load");
     LLVMSetTarget(library, LLVMGetTarget(emitter->llvm_module));
     LLVMSetModuleDataLayout(library, emitter->data_layout);
+    reduce_angles(library);
     share_helpers(emitter, helpers, library);
     if (LLVMLinkModules2(emitter->llvm_module, library))
         return diag_fail(emitter->diag, NULL, DIAG_LLVM, emitter->llvm_error);

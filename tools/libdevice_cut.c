@@ -1,7 +1,8 @@
 /* Build tool: cuts libdevice.10.bc into one bitcode image per public function.
- *   libdevice_cut libdevice.10.bc OUT.c OUT.bin
+ *   libdevice_cut libdevice.10.bc libdevice_own.ll OUT.c OUT.bin
  * OUT.bin holds the images one after another; OUT.c embeds it with .incbin and defines the table of
- * codegen/libdevice_data.h. An image keeps its function external and what it calls internal. */
+ * codegen/libdevice_data.h. An image keeps its function external and what it calls internal; beside it is
+ * the function of libdevice_own.ll that reduces large angles, where it does so. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 #include <llvm-c/BitReader.h>
 #include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
 #include <llvm-c/Transforms/PassBuilder.h>
 
 typedef struct Image {
@@ -34,6 +37,19 @@ static LLVMModuleRef read_module(LLVMContextRef context, const char *path)
     if (LLVMParseBitcodeInContext2(context, buffer, &module))
         die(path, "not LLVM bitcode");
     LLVMDisposeMemoryBuffer(buffer);
+    return module;
+}
+
+static LLVMModuleRef read_text(LLVMContextRef context, const char *path)
+{
+    char *message = NULL;
+    LLVMMemoryBufferRef buffer;
+    LLVMModuleRef module;
+    LLVMContextSetDiscardValueNames(context, false); /* or it cannot be read */
+    if (LLVMCreateMemoryBufferWithContentsOfFile(path, &buffer, &message) ||
+        LLVMParseIRInContext(context, buffer, &module, &message))
+        die(path, message);
+    LLVMContextSetDiscardValueNames(context, true);
     return module;
 }
 
@@ -64,12 +80,32 @@ static void drop_unused(LLVMModuleRef module)
     LLVMDisposePassBuilderOptions(options);
 }
 
+/* Which function of ours belongs to images with which table of the library's. */
+static const struct {
+    const char *table, *own;
+} own_functions[] = {{"__cudart_i2opi_f", "__cujit_reduce_f"}, {"__cudart_i2opi_d", "__cujit_reduce_d"}};
+
+static void add_own_functions(LLVMModuleRef module, LLVMModuleRef own)
+{
+    for (size_t i = 0; i < sizeof own_functions / sizeof own_functions[0]; i++) {
+        if (!LLVMGetNamedGlobal(module, own_functions[i].table))
+            continue;
+        LLVMModuleRef one = LLVMCloneModule(own);
+        internalize_all_but(one, own_functions[i].own);
+        drop_unused(one);
+        if (LLVMLinkModules2(module, one))
+            die(own_functions[i].own, "cannot be linked");
+        LLVMSetLinkage(LLVMGetNamedFunction(module, own_functions[i].own), LLVMInternalLinkage);
+    }
+}
+
 /* Appends the image of one function to the file. */
-static size_t write_image(LLVMModuleRef whole, const char *name, FILE *out)
+static size_t write_image(LLVMModuleRef whole, LLVMModuleRef own, const char *name, FILE *out)
 {
     LLVMModuleRef module = LLVMCloneModule(whole);
     internalize_all_but(module, name);
     drop_unused(module);
+    add_own_functions(module, own);
     LLVMSetModuleIdentifier(module, "libdevice", strlen("libdevice"));
     LLVMSetSourceFileName(module, "libdevice", strlen("libdevice"));
     LLVMMemoryBufferRef bitcode = LLVMWriteBitcodeToMemoryBuffer(module);
@@ -140,26 +176,27 @@ static void close_output(FILE *file, const char *path)
 
 int main(int argc, char **argv)
 {
-    if (argc != 4)
-        die("usage", "libdevice_cut libdevice.10.bc OUT.c OUT.bin");
+    if (argc != 5)
+        die("usage", "libdevice_cut libdevice.10.bc libdevice_own.ll OUT.c OUT.bin");
     LLVMContextRef context = LLVMContextCreate();
     LLVMContextSetDiscardValueNames(context, true);
-    LLVMModuleRef whole = read_module(context, argv[1]);
+    LLVMModuleRef whole = read_module(context, argv[1]), own = read_text(context, argv[2]);
 
     Image *images = NULL;
     size_t count = collect_names(whole, &images), offset = 0;
-    FILE *blob = open_output(argv[3]);
+    FILE *blob = open_output(argv[4]);
     for (size_t i = 0; i < count; i++) {
         images[i].offset = offset;
-        images[i].size = write_image(whole, images[i].name, blob);
+        images[i].size = write_image(whole, own, images[i].name, blob);
         offset += images[i].size;
     }
-    close_output(blob, argv[3]);
+    close_output(blob, argv[4]);
 
-    FILE *table = open_output(argv[2]);
-    write_table(table, argv[3], images, count);
-    close_output(table, argv[2]);
+    FILE *table = open_output(argv[3]);
+    write_table(table, argv[4], images, count);
+    close_output(table, argv[3]);
     free(images);
+    LLVMDisposeModule(own);
     LLVMDisposeModule(whole);
     LLVMContextDispose(context);
     return 0;

@@ -50,7 +50,8 @@ FLOORS = {
         ["frontend.c"],
     ],
     "codegen": [
-        ["codegen.h", "llvm", "machine", "emit", "optimize/pass_builder", "passes.h", "libdevice_data"],
+        ["codegen.h", "llvm", "machine", "emit", "optimize/pass_builder", "passes.h", "libdevice_data",
+         "libdevice_angles"],
         # ir_to_llvm.h: a target that emits kernels in a way of its own asks for their values.
         ["emit_tools", "debug_lines", "libdevice", "ir_to_llvm.h", "unroll"],
         ["op/value/"],
