@@ -33,11 +33,13 @@ def test_programs(first, monkeypatch):
         assert not wrong, f"seed {seed}: {wrong}\n{program.text}"
 
 
-@pytest.mark.parametrize("first", range(0, 60, 15))
-def test_threads_that_work_together(first):
-    for seed in range(first, first + 15):
-        program = cooperation.Cooperation(seed)
-        wrong = cooperation.check(program)
+@pytest.mark.parametrize("generate, check, first, count", [
+    *((cooperation.Cooperation, cooperation.check, first, 15) for first in range(0, 60, 15)),
+    *((sharing.generate, sharing.check, first, 20) for first in range(0, 80, 20))])
+def test_threads_that_work_together_and_arguments_in_one_memory(generate, check, first, count):
+    for seed in range(first, first + count):
+        program = generate(seed)
+        wrong = check(program)
         assert not wrong, f"seed {seed}: {wrong}\n{program.text}"
 
 
@@ -69,14 +71,6 @@ def test_the_model_of_threads():
 def test_the_model_notices_a_wrong_result(monkeypatch):
     monkeypatch.setattr(cooperation, "shift", lambda value, by: value)
     assert any(cooperation.check(cooperation.Cooperation(seed)) for seed in range(12))
-
-
-@pytest.mark.parametrize("first", range(0, 80, 20))
-def test_arguments_in_one_memory(first):
-    for seed in range(first, first + 20):
-        program = sharing.generate(seed)
-        wrong = sharing.check(program)
-        assert not wrong, f"seed {seed}: {wrong}\n{program.text}"
 
 
 def test_arguments_in_one_memory_have_everything():

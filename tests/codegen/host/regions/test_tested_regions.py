@@ -121,38 +121,26 @@ def test_no_index_is_asked_for_beforehand_that_may_change():
         assert not loops_of(kernel)
 
 
-@cuda.jit(check="bounds")
-def stores_ahead(places, y, out):
-    """Where places and y share memory, a thread changes what a later one loads."""
+# Where places and y share memory, a thread changes what a later one loads.
+WRITES_AHEAD = """def kernel(places, y, out):
     i = cuda.grid(1)
     if i < places.size:
         at = places[i]
-        y[i + 1] = 20
-        out[at] = 1
+        {ahead}
+        {marks}
+    {end}
+"""
 
 
-@cuda.jit(check="bounds")
-def adds_ahead(places, y, out):
-    i = cuda.grid(1)
-    if i < places.size:
-        at = places[i]
-        cuda.atomic.add(y, i + 1, 20)
-        cuda.atomic.add(out, at, 1)
-    cuda.syncthreads()
-
-
-@cuda.jit(check="bounds")
-def adds_late(places, y, out):
-    i = cuda.grid(1)
-    if i < places.size:
-        at = places[i]
-        y[i + 1] = 20
-        cuda.atomic.add(out, at, np.float32(1))
-
-
-@pytest.mark.parametrize("kernel", [stores_ahead, adds_ahead, adds_late])
+@pytest.mark.parametrize("ahead, marks, end", [
+    ("y[i + 1] = 20", "out[at] = 1", ""),
+    ("y[i + 1] = 20", "cuda.atomic.add(out, at, np.float32(1))", ""),
+    ("cuda.atomic.add(y, i + 1, 20)", "cuda.atomic.add(out, at, 1)", "cuda.syncthreads()")])
 @pytest.mark.parametrize("step", [1, -1, 2])
-def test_arguments_that_share_memory_are_asked_for(kernel, step):
+def test_arguments_that_share_memory_are_asked_for(ahead, marks, end, step):
+    scope = {"cuda": cuda, "np": np}
+    exec(WRITES_AHEAD.format(ahead=ahead, marks=marks, end=end), scope)
+    kernel = cuda.jit(check="bounds")(scope["kernel"])
     whole = cuda.to_device(np.zeros(10 * abs(step), np.int32))
     y = whole[::step]
     memory = cuda.to_device(np.zeros(64, np.float32))

@@ -219,24 +219,40 @@ def bounds_of(kernel):
     return re.findall(r"branch !(in|out) ", kernel.inspect("region_bounds", kernel.signatures[0]))
 
 
+def totals_of_warps(x, count):
+    """The place, the number and what is kept of each thread that has a place."""
+    for row in range(count):
+        firsts = [row * 32] + [q * 32 if q < 2 else 0 for q in range(row)]
+        totals = [sum(x[first + lane] for first in firsts) for lane in range(32)]
+        for lane in range(32):
+            yield row + 100, lane, totals[lane] + totals[min(lane + 1, 31)]
+
+
+def totals_of_blocks(x, count):
+    for i in range(count):
+        yield i + 100, i % 64, 3 * x[i] + 3 * x[i // 64 * 64]
+
+
+def run_kept(text, totals, test, launch, count):
+    """The kernel, whose threads take their totals where the test says so."""
+    kernel = kernel_of(text.format(test=test))
+    x = np.arange(256) ** 2
+    out, want = np.zeros(300, np.int64), np.zeros(300, np.int64)
+    kernel[launch](x, out, count)
+    for place, number, total in totals(x, count):
+        registers = SimpleNamespace(laneid=number, threadIdx=SimpleNamespace(x=number))
+        if eval(test, {"lane": number, "t": number, "cuda": registers, "np": np}):
+            want[place] = total
+    np.testing.assert_array_equal(out, want)
+    return kernel
+
+
 @pytest.mark.parametrize("test", ["lane == 0", "lane < 1", "3 > lane", "lane == 31", "lane == 40", "cuda.laneid == 5",
                                   "cuda.threadIdx.x % 32 == 0", "lane - 7 == 2", "not lane != 3", "lane > 29"])
 @pytest.mark.parametrize("count", [5, 8])
 def test_lanes_that_take_what_a_warp_has_kept(test, count):
     """Loops over lanes whose checks may have ended threads, too, are bounded: one lane scatters nothing."""
-    kernel = kernel_of(KEPT_BY_WARP.format(test=test))
-    x = np.arange(256) ** 2
-    out, want = np.zeros(200, np.int64), np.zeros(200, np.int64)
-    kernel[2, 128](x, out, count)
-    for row in range(count):
-        firsts = [row * 32] + [q * 32 if q < 2 else 0 for q in range(row)]
-        totals = [sum(x[first + lane] for first in firsts) for lane in range(32)]
-        totals = [total + totals[min(lane + 1, 31)] for lane, total in enumerate(totals)]
-        for lane in range(32):
-            names = {"lane": lane, "cuda": SimpleNamespace(laneid=lane, threadIdx=SimpleNamespace(x=lane))}
-            if eval(test, names):
-                want[row + 100] = totals[lane]
-    np.testing.assert_array_equal(out, want)
+    kernel = run_kept(KEPT_BY_WARP, totals_of_warps, test, (2, 128), count)
     assert bounds_of(kernel)
     if "=" in test:
         assert "masked.scatter" not in next(iter(kernel.inspect_llvm().values()))
@@ -246,14 +262,7 @@ def test_lanes_that_take_what_a_warp_has_kept(test, count):
                                   "np.uint32(t) < 5"])
 @pytest.mark.parametrize("count", [64 * 3, 64 * 2 + 5, 1, 0])
 def test_threads_that_take_what_a_block_has_kept(test, count):
-    kernel = kernel_of(KEPT_BY_BLOCK.format(test=test))
-    x = np.arange(192) ** 2
-    out, want = np.zeros(300, np.int64), np.zeros(300, np.int64)
-    kernel[3, 64](x, out, count)
-    for i in range(count):
-        if eval(test, {"t": i % 64, "np": np}):
-            want[i + 100] = 3 * x[i] + 3 * x[i // 64 * 64]
-    np.testing.assert_array_equal(out, want)
+    kernel = run_kept(KEPT_BY_BLOCK, totals_of_blocks, test, (3, 64), count)
     assert "np.uint32" in test or bounds_of(kernel)[-1:] == ["in"]
 
 
