@@ -147,18 +147,24 @@ static void three_threads(void)
     rt_kernel_unload(kernel);
 }
 
-/* The other thread comes each time, whether it has just left the last launch or sleeps. */
+/* As many threads come as each launch needs: those that sleep, or are about to, or are on their way to a launch that is over;
+ * and further ones where these are too few. */
 static void meetings(void)
 {
-    RtKernel *kernel = load(meet);
-    for (unsigned i = 0; i < 600; i++) {
+    static const uint32_t sizes[] = {2, 2, 2, 3, 1, 3, 2, 4};
+    RtKernel *meeting = load(meet), *counting = load(count_threads);
+    for (int i = 0; i < 408; i++) {
         Diag diag = {0};
         _Atomic int arrived = 0, *parameter = &arrived;
-        RtLaunch launch = {.grid = {2, 1, 1}, .block = {1, 1, 1}, .parameters = &parameter};
-        CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
-        usleep(i % 3 == 0 ? 0 : i % 3 == 1 ? 95 + i % 10 : 300);
+        uint32_t size = i < 8 ? 2 : sizes[i % 8];
+        RtLaunch launch = {.grid = {size, 1, 1}, .block = {1, 1, 1}, .parameters = &parameter};
+        setenv("CUJIT_CPU_THREADS", i < 8 ? "2" : "4", true);
+        CHECK_OK(rt_launch(meeting, &launch, &diag), &diag);
+        CHECK(i < 8 || i % 5 || launch_once(counting, 2, 1));
+        usleep(i % 3 * 100);
     }
-    rt_kernel_unload(kernel);
+    rt_kernel_unload(meeting);
+    rt_kernel_unload(counting);
 }
 
 static int count_tasks(void)
@@ -277,6 +283,119 @@ static void parts_of_workers(void)
     rt_kernel_unload(kernel);
 }
 
+enum { FEW_THREADS = 16, LEAST_CHUNK = BLOCKS / FEW_THREADS / 16 }; /* what each takes when all take part */
+
+static RtKernel *load_blocks(HostBlocksEntry entry)
+{
+    Diag diag = {0};
+    KernelImage image = {.name = "k", .blocks_entry = entry};
+    return rt_kernel_load(rt_device(RT_CPU, 0, &diag), &image, &diag);
+}
+
+/* Of a kernel whose last launch had work of 10 us for as many threads as that. */
+static void launch_blocks(RtKernel *kernel, float threads, void *state)
+{
+    Diag diag = {0};
+    ((HostKernel *)kernel)->block_nanoseconds = threads * 10000 / BLOCKS;
+    RtLaunch launch = {.grid = {1, BLOCKS, 1}, .block = {32, 1, 1}, .parameters = &state};
+    CHECK_OK(rt_launch(kernel, &launch, &diag), &diag);
+}
+
+typedef struct Few {
+    pthread_t launcher;
+    int number; /* of the launch, from 1 */
+    _Atomic int begun, again; /* threads; second calls of those whose first one was larger */
+    _Atomic int larger_first; /* threads whose first call was larger */
+    _Atomic int in_first_half; /* threads of the pool that began in the launching thread's half */
+    _Atomic int larger; /* calls with more blocks than each takes when all take part */
+    _Atomic int64_t largest, blocks;
+} Few;
+
+/* The launching thread's first call takes longer than a brief launch, and until a helper has come; then all come. */
+static void take_long(const HostThread *t, int64_t first, int64_t count)
+{
+    static _Thread_local int number;
+    static _Thread_local bool was_larger;
+    Few *few = *(Few *const *)t->parameters;
+    bool is_launcher = pthread_equal(pthread_self(), few->launcher), is_first = number != few->number;
+    number = few->number;
+    few->blocks += count;
+    few->larger += count > LEAST_CHUNK;
+    if (few->largest < count)
+        few->largest = count;
+    few->in_first_half += is_first && !is_launcher && first < BLOCKS / 2;
+    few->again += !is_first && was_larger;
+    was_larger = is_first && count > LEAST_CHUNK;
+    few->larger_first += was_larger;
+    few->begun += is_first;
+    while (few->begun < (is_first && is_launcher ? 2 : FEW_THREADS))
+        sched_yield();
+    if (is_first && is_launcher)
+        usleep(200);
+    while (!was_larger && !(is_first && is_launcher) && few->again < few->larger_first)
+        sched_yield();
+}
+
+/* Two begin, each in its own half, with chunks of four times the size; those that come later leave the launching thread its
+ * half, too. Where it takes long to call the other one, the launch is no longer brief when the first begins, but not each time. */
+static void few_that_take_long(void)
+{
+    RtKernel *kernel = load_blocks(take_long);
+    bool were_larger = false;
+    for (int i = 1; i <= 1000 && !were_larger; i++) {
+        Few few = {.launcher = pthread_self(), .number = i};
+        launch_blocks(kernel, 2.5F, &few);
+        CHECK(few.blocks == BLOCKS && few.begun == FEW_THREADS && !few.in_first_half);
+        CHECK(few.largest <= 4 * LEAST_CHUNK && few.larger <= 2);
+        were_larger = few.largest == 4 * LEAST_CHUNK && few.larger == 2;
+    }
+    CHECK(were_larger);
+    rt_kernel_unload(kernel);
+}
+
+/* Blocks of the launching thread's calls, and how many calls of others had more than each takes when all take part. */
+typedef struct Alone {
+    pthread_t launcher;
+    int calls;
+    int64_t counts[BLOCKS];
+    _Atomic int larger;
+} Alone;
+
+enum { LONG_CALL = 6 };
+
+static void take_long_at_last(const HostThread *t, int64_t first, int64_t count)
+{
+    (void)first;
+    Alone *alone = *(Alone *const *)t->parameters;
+    if (pthread_equal(pthread_self(), alone->launcher)) {
+        if (alone->calls == LONG_CALL)
+            usleep(200);
+        alone->counts[alone->calls++] = count;
+    } else {
+        alone->larger += count > LEAST_CHUNK;
+    }
+}
+
+/* One begins, with chunks that double up to an eighth of all, until the launch is no longer brief. A thread may lose its core
+ * before that, but not each time. */
+static void one_that_takes_long(void)
+{
+    static const int64_t growing[LONG_CALL + 1] = {16, 32, 64, 128, 256, 512, 512};
+    RtKernel *kernel = load_blocks(take_long_at_last);
+    bool has_grown = false;
+    for (int i = 0; i < 1000 && !has_grown; i++) {
+        static Alone alone;
+        alone = (Alone){.launcher = pthread_self()};
+        launch_blocks(kernel, 1, &alone);
+        has_grown = !memcmp(alone.counts, growing, sizeof growing);
+        CHECK(!alone.larger);
+        for (int call = LONG_CALL + 1; call < alone.calls; call++)
+            CHECK(alone.counts[call] <= LEAST_CHUNK);
+    }
+    CHECK(has_grown);
+    rt_kernel_unload(kernel);
+}
+
 /* Each has work for 10 us, by what was seen last. */
 static void few_for_brief_launches(void)
 {
@@ -371,10 +490,12 @@ void test_host_pool(void)
 {
     in_child_with("one thread", one_thread, (const char *[]){"CUJIT_CPU_THREADS", "1", NULL});
     in_child_with("three threads", three_threads, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
-    in_child_with("meetings of two threads", meetings, (const char *[]){"CUJIT_CPU_THREADS", "2", NULL});
+    in_child("meetings", meetings);
     in_child_with("threads as needed", threads_as_needed, (const char *[]){"CUJIT_CPU_THREADS", "64", NULL});
     in_child_with("whole rows", whole_rows, (const char *[]){"CUJIT_CPU_THREADS", "3", NULL});
     in_child_with("parts of workers", parts_of_workers, (const char *[]){"CUJIT_CPU_THREADS", "4", NULL});
+    in_child_with("few that take long", few_that_take_long, (const char *[]){"CUJIT_CPU_THREADS", "16", NULL});
+    in_child_with("one that takes long", one_that_takes_long, (const char *[]){"CUJIT_CPU_THREADS", "16", NULL});
     few_for_brief_launches();
     in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
     in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
