@@ -124,23 +124,32 @@ static int64_t chunk_of(const HostJob *job, int participants)
     return chunk < 1 ? 1 : chunk;
 }
 
-/* One for each of those that begin; one for all where earlier blocks have to be at work. */
-static void part_blocks(HostJob *job, HostPart *parts)
+/* The blocks of a part: there is one for each of those that begin, and one for all where earlier blocks have to be at work. */
+static int64_t part_size(const HostJob *job)
 {
-    int64_t most = job->kernel->takes_next ? 1 : job->few, chunks = (job->block_count - 1) / job->chunk + 1;
-    most = most < HOST_MAX_PARTS ? most : HOST_MAX_PARTS;
-    int64_t size = most > 1 ? ((chunks - 1) / most + 1) * job->chunk : job->block_count, end;
-    job->parts = parts;
-    for (int64_t first = 0; first < job->block_count; first = end) {
-        end = job->block_count - first < size ? job->block_count : first + size;
-        parts[job->part_count].end = end;
-        atomic_init(&parts[job->part_count++].next, first);
+    int64_t most = job->few < HOST_MAX_PARTS ? job->few : HOST_MAX_PARTS;
+    if (most == 1 || job->kernel->takes_next)
+        return job->block_count;
+    int64_t chunks = (job->block_count - 1) / job->chunk + 1;
+    return ((chunks - 1) / most + 1) * job->chunk;
+}
+
+/* The parts lie on the stack, which may be a small one: no more of them than there are. */
+static bool run_parts(HostJob *job, int participants, Diag *diag)
+{
+    int64_t size = part_size(job), first = 0;
+    job->part_count = (int)((job->block_count - 1) / size + 1);
+    HostPart parts[job->part_count];
+    for (int i = 0; i < job->part_count; i++, first = parts[i - 1].end) {
+        atomic_init(&parts[i].next, first);
+        parts[i].end = job->block_count - first < size ? job->block_count : first + size;
     }
+    job->parts = parts;
+    return host_pool_run(job, participants, diag);
 }
 
 static bool run(HostJob *job, int participants, Diag *diag)
 {
-    HostPart parts[HOST_MAX_PARTS];
     if (job->launch->cooperative && job->kernel->by_warps)
         return host_grid_run(job, diag);
     if (job->kernel->by_clusters)
@@ -152,8 +161,7 @@ static bool run(HostJob *job, int participants, Diag *diag)
         int64_t chunk = chunk_of(job, job->few), most = job->least_chunk * FEW_LEAST_CHUNKS;
         job->chunk = chunk < job->least_chunk ? job->least_chunk : chunk < most ? chunk : most;
     }
-    part_blocks(job, parts);
-    return host_pool_run(job, participants, diag);
+    return run_parts(job, participants, diag);
 }
 
 /* Blocks run one after the other, but for those that wait for each other. */

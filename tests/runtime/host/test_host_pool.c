@@ -396,6 +396,33 @@ static void one_that_takes_long(void)
     rt_kernel_unload(kernel);
 }
 
+typedef struct Depth {
+    pthread_t launcher;
+    _Atomic uintptr_t frame; /* of the blocks that it runs; the others wait for it */
+} Depth;
+
+static void note_depth(const HostThread *t, int64_t first, int64_t count)
+{
+    (void)first, (void)count;
+    Depth *depth = *(Depth *const *)t->parameters;
+    if (pthread_equal(pthread_self(), depth->launcher))
+        depth->frame = (uintptr_t)__builtin_frame_address(0);
+    while (!depth->frame)
+        sched_yield();
+}
+
+/* It has room for as many parts as there are. */
+static void stack_of_a_launch(void)
+{
+    Depth of_one = {.launcher = pthread_self()}, of_all = {.launcher = pthread_self()};
+    RtKernel *kernel = load_blocks(note_depth);
+    launch_blocks(kernel, 1, &of_one);
+    launch_blocks(kernel, FEW_THREADS, &of_all);
+    size_t parts = (of_one.frame - of_all.frame) / sizeof(HostPart); /* sanitizers may lay them out otherwise */
+    CHECK(parts >= FEW_THREADS - 1 && parts <= FEW_THREADS + 1);
+    rt_kernel_unload(kernel);
+}
+
 /* Each has work for 10 us, by what was seen last. */
 static void few_for_brief_launches(void)
 {
@@ -496,6 +523,7 @@ void test_host_pool(void)
     in_child_with("parts of workers", parts_of_workers, (const char *[]){"CUJIT_CPU_THREADS", "4", NULL});
     in_child_with("few that take long", few_that_take_long, (const char *[]){"CUJIT_CPU_THREADS", "16", NULL});
     in_child_with("one that takes long", one_that_takes_long, (const char *[]){"CUJIT_CPU_THREADS", "16", NULL});
+    in_child_with("stack of a launch", stack_of_a_launch, (const char *[]){"CUJIT_CPU_THREADS", "16", NULL});
     few_for_brief_launches();
     in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
     in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
