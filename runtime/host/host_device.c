@@ -11,7 +11,7 @@
 #include "core/base/memory.h"
 #include "runtime/cuda/driver/driver_types.h"
 #include "runtime/host/check/initialized.h"
-#include "runtime/host/host_allocations.h"
+#include "runtime/host/machine/host_allocations.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/host/host_pool.h"
 

@@ -15,6 +15,7 @@
 #include "runtime/host/host_pool.h"
 #include "runtime/host/machine/host_float.h"
 #include "runtime/host/observe/host_checker.h"
+#include "runtime/host/threads/host_alone.h"
 #include "runtime/host/threads/host_barrier.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
@@ -243,10 +244,12 @@ static bool run_all(Gang *gang, Diag *diag)
     assert(gang->count > 0 && gang->count % gang->cluster_size == 0);
     int error = gather(gang);
     HostFloatState state = host_float_enter();
+    host_alone_join();
     int64_t step = gang->count / gang->cluster_size, clusters = job->block_count / gang->cluster_size;
     for (int64_t cluster = 0; !error && cluster < clusters; cluster += step)
         if (!run_gang(gang, cluster))
             break;
+    host_alone_leave();
     host_float_leave(state);
     disperse(gang);
     if (error)

@@ -13,6 +13,7 @@
 #include "core/base/clock.h"
 #include "core/base/memory.h"
 #include "runtime/host/observe/host_checker.h"
+#include "runtime/host/threads/host_alone.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
 #include "runtime/worker_thread.h"
@@ -194,6 +195,7 @@ static void after_fork_in_child(void)
     pool.jobs = jobs_of_thread(pool.jobs, pthread_self());
     pool.threads = pool.sleeping = 0;
     host_interrupt_after_fork();
+    host_alone_after_fork();
 }
 
 static void watch_forks(void) { pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child); }

@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/host/host_allocations.h"
+#include "runtime/host/machine/host_allocations.h"
 #include "runtime/host/host_backend.h"
+#include "runtime/host/host_device.h"
 
 typedef struct HostHandle {
     char mark[8];

@@ -18,6 +18,7 @@ void test_host_device(void);
 void test_host_devices(void);
 void test_host_launch(void);
 void test_host_additions(void);
+void test_host_alone(void);
 void test_host_pool(void);
 void test_host_warp(void);
 void test_host_profile(void);

@@ -49,7 +49,7 @@ bool adds_in_order_of_threads(const Regions *regions)
     return count <= 1;
 }
 
-/* Whether nothing but additions, all of one type, is read or written behind the first one, and none is in a loop. */
+/* Whether nothing but additions that no other processor looks at, all of one type, is read or written behind the first one, and none is in a loop. */
 static bool ends_with_additions(const LoopPlaces *places, const Regions *regions, const Region *region)
 {
     const Type *type = NULL;
@@ -58,7 +58,7 @@ static bool ends_with_additions(const LoopPlaces *places, const Regions *regions
         for (const IrValue *value = piece->first; value && value != piece->end; value = value->next) {
             bool is_check = value->op == IR_NOTE || value->op == IR_RAISE;
             bool is_access = ir_op_info[value->op].flags & (IR_FLAG_READS | IR_FLAG_WRITES) && !is_check;
-            bool is_addition = is_float_addition(value);
+            bool is_addition = is_float_addition(value) && value->scope != IR_SCOPE_SYSTEM;
             if ((value->op == IR_ATOMIC && !is_addition) || (is_check && !region->is_tested) ||
                 (type && is_access && !(is_addition && type_equal(value->type, type))) ||
                 (is_addition && places->graph->loop_of[value->block->id]))

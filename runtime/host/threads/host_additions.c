@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "runtime/host/machine/host_allocations.h"
+#include "runtime/host/threads/host_alone.h"
 #include "runtime/host/threads/host_interrupt.h"
 
 enum { AHEAD = 32 /* additions */, LINE = 64 /* bytes of a line of memory */ };
@@ -191,8 +193,7 @@ static void make_several_f64(const HostAddition *additions, int32_t count, int32
         }
 }
 
-/* An interruption that came meanwhile is attended to here: nothing is held. */
-void host_add(const HostAddition *additions, int32_t count, int32_t threads, int32_t size)
+static void add_locked(const HostAddition *additions, int32_t count, int32_t threads, int32_t size)
 {
     if (size == sizeof(float) && count == 1)
         make_one_f32(additions, threads);
@@ -202,5 +203,88 @@ void host_add(const HostAddition *additions, int32_t count, int32_t threads, int
         make_one_f64(additions, threads);
     else
         make_several_f64(additions, count, threads);
+}
+
+/* --- where nobody else adds --------------------------------------------------------------------------------------------- */
+
+/* add_alone_f32, add_alone_f64: others may read meanwhile. */
+#define ADD_ALONE(name, bits, type)                                                                                \
+    static inline void add_unlocked_##name(uintptr_t place, const type *values, int32_t count)                     \
+    {                                                                                                              \
+        uint##bits##_t there = load_##bits(place);                                                                 \
+        type sum;                                                                                                  \
+        memcpy(&sum, &there, sizeof sum);                                                                          \
+        for (int32_t i = 0; i < count; i++)                                                                        \
+            sum += values[i];                                                                                      \
+        memcpy(&there, &sum, sizeof sum);                                                                          \
+        __atomic_store_n((uint##bits##_t *)place, there, __ATOMIC_RELAXED);                                        \
+    }                                                                                                              \
+    static inline void add_one_alone_##name(const HostAddition *addition, int32_t threads)                         \
+    {                                                                                                              \
+        const uintptr_t *places = addition->places;                                                                \
+        const type *values = addition->values;                                                                     \
+        for (int32_t i = 0, run; i < threads; i += run) {                                                          \
+            fetch_ahead(addition, i, AHEAD, threads);                                                              \
+            run = i + 1 < threads && places[i + 1] == places[i] ? count_run(places, i, threads) : 1;               \
+            if (!places[i])                                                                                        \
+                continue;                                                                                          \
+            if (run == 1)                                                                                          \
+                add_unlocked_##name(places[i], &values[i], 1);                                                     \
+            else                                                                                                   \
+                add_unlocked_##name(places[i], &values[i], run);                                                   \
+        }                                                                                                          \
+    }                                                                                                              \
+    static inline void add_several_alone_##name(const HostAddition *additions, int32_t count, int32_t threads)     \
+    {                                                                                                              \
+        for (int32_t i = 0; i < threads; i++)                                                                      \
+            _Pragma("GCC unroll 4") for (int32_t k = 0; k < count; k++) if (additions[k].places[i])                \
+                add_unlocked_##name(additions[k].places[i], (const type *)additions[k].values + i, 1);             \
+    }                                                                                                              \
+    static void add_alone_##name(const HostAddition *additions, int32_t count, int32_t threads)                    \
+    {                                                                                                              \
+        switch (count) {                                                                                           \
+        case 1: add_one_alone_##name(additions, threads); break;                                                   \
+        case 2: add_several_alone_##name((HostAddition[2]){additions[0], additions[1]}, 2, threads); break;        \
+        case 4:                                                                                                    \
+            add_several_alone_##name((HostAddition[4]){additions[0], additions[1], additions[2], additions[3]}, 4, \
+                                     threads);                                                                     \
+            break;                                                                                                 \
+        default: add_several_alone_##name(additions, count, threads);                                              \
+        }                                                                                                          \
+    }
+
+ADD_ALONE(f32, 32, float)
+ADD_ALONE(f64, 64, double)
+
+/* Of an addition all places are in one array. */
+static bool are_in_own_memory(const HostAddition *additions, int32_t count, int32_t threads)
+{
+    for (int32_t k = 0; k < count; k++) {
+        int32_t i = 0;
+        while (i < threads && !additions[k].places[i])
+            i++;
+        if (i < threads && !host_allocations_has_own(additions[k].places[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool add_alone(const HostAddition *additions, int32_t count, int32_t threads, int32_t size)
+{
+    if (!are_in_own_memory(additions, count, threads) || !host_alone_begin())
+        return false;
+    if (size == sizeof(float))
+        add_alone_f32(additions, count, threads);
+    else
+        add_alone_f64(additions, count, threads);
+    host_alone_end();
+    return true;
+}
+
+/* An interruption that came meanwhile is attended to here: nothing is held. */
+void host_add(const HostAddition *additions, int32_t count, int32_t threads, int32_t size)
+{
+    if (!add_alone(additions, count, threads, size))
+        add_locked(additions, count, threads, size);
     host_attend_here();
 }

@@ -9,6 +9,7 @@
 #include "core/base/memory.h"
 #include "runtime/host/machine/host_float.h"
 #include "runtime/host/observe/host_checker.h"
+#include "runtime/host/threads/host_alone.h"
 #include "runtime/host/threads/host_barrier.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
@@ -193,6 +194,7 @@ int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t deadline)
     int64_t most = job->block_count / ALONE_CHUNKS + 1;
     int64_t chunk = atomic_load_explicit(&job->chunk, memory_order_relaxed);
     HostFloatState state = host_float_enter();
+    host_alone_join();
     host_watch_begin(worker, job);
     while (deadline == INT64_MAX || clock_nanoseconds() < deadline) {
         int64_t count, first = take_blocks(job, chunk, &place, &count);
@@ -209,6 +211,7 @@ int64_t host_job_work(HostJob *job, HostWorker *worker, int64_t deadline)
             chunk *= 2;
     }
     host_watch_end(worker);
+    host_alone_leave();
     host_float_leave(state);
     return done;
 }

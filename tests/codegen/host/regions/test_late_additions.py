@@ -71,6 +71,12 @@ def releases(index, x, out):
         cuda.atomic.add(out, index[i], x[i], order="release")
 
 
+def of_the_system(index, x, out):
+    i = cuda.grid(1)
+    if i < x.size:
+        cuda.atomic.add(out, index[i], x[i], scope="system")
+
+
 def fences(index, x, out):
     i = cuda.grid(1)
     if i < x.size:
@@ -147,7 +153,7 @@ def test_late(function, element):
     assert is_late(function, int64[::1], element[:], element[:])
 
 
-@pytest.mark.parametrize("function", [reads_behind, writes_behind, uses_old, releases, fences, in_a_loop,
+@pytest.mark.parametrize("function", [reads_behind, writes_behind, uses_old, releases, of_the_system, fences, in_a_loop,
                                       exchanges_too])
 def test_not_where_it_could_be_seen(function):
     assert not is_late(function, int64[::1], float32[::1], float32[::1])
@@ -355,6 +361,41 @@ def test_workers_lose_nothing():
             kernel[1 << 10, 256](out)
             singly[1 << 10, 256](out)
         assert out.sum() == 4 * 3 * (1 << 18)
+
+
+LAUNCHES = """
+import threading
+import numpy as np
+from cujit import cuda
+
+@cuda.jit
+def kernel(out):
+    i = cuda.grid(1)
+    if i < 4096:
+        cuda.atomic.add(out, i % 16, 1)
+        cuda.atomic.add(out, i * 7 % 16, 1)
+
+def launches():
+    for _ in range(100):
+        kernel[16, 256](out)
+
+out = cuda.to_device(np.zeros(16, np.float32))
+threads = [threading.Thread(target=launches) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+cuda.synchronize()
+assert (out.copy_to_host() == 4 * 100 * 4096 * 2 // 16).all(), out.copy_to_host()
+print("same")
+"""
+
+
+def test_launches_at_once_lose_nothing():
+    """Of one worker each, which needs no locks while the others have no launch."""
+    run = subprocess.run([sys.executable, "-c", LAUNCHES], capture_output=True, text=True,
+                         env={**os.environ, "CUJIT_DEVICE": "cpu", "CUJIT_CPU_THREADS": "1"}, check=False)
+    assert run.stdout == "same\n", run.stdout + run.stderr
 
 
 def test_loops_before_and_behind_bounds():

@@ -1,14 +1,16 @@
 /* Memory of CPU devices by its addresses, in a tree of the C library: pieces of memory do not overlap, so two that do are
  * the same for it, and an address is a piece of one byte. */
-#include "runtime/host/host_allocations.h"
+#include "runtime/host/machine/host_allocations.h"
 
 #include <pthread.h>
 #include <search.h>
+#include <stdatomic.h>
 
 #include "core/base/memory.h"
 
 static void *tree;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic uint64_t changes; /* of memory that was known */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void before_fork(void) { pthread_mutex_lock(&lock); }
@@ -60,6 +62,23 @@ bool host_allocations_find(uint64_t address, HostAllocation *found)
     return known;
 }
 
+bool host_allocations_has_own(uint64_t address)
+{
+    static _Thread_local struct {
+        uint64_t start, size, changes;
+    } last;
+    uint64_t now = atomic_load_explicit(&changes, memory_order_acquire);
+    HostAllocation found;
+    if (last.changes == now && address - last.start < last.size)
+        return true;
+    if (!host_allocations_find(address, &found) || found.origin == HOST_OF_ANOTHER || found.file >= 0)
+        return false;
+    last.start = found.start;
+    last.size = found.size;
+    last.changes = now;
+    return true;
+}
+
 bool host_allocations_take(uint64_t start, bool is_of_another, HostAllocation *taken)
 {
     enter();
@@ -68,6 +87,7 @@ bool host_allocations_take(uint64_t start, bool is_of_another, HostAllocation *t
         known = NULL;
     if (known) {
         *taken = *known;
+        atomic_fetch_add(&changes, 1);
         tdelete(known, &tree, compare);
     }
     leave();
@@ -81,5 +101,6 @@ void host_allocations_set_file(uint64_t start, int file)
     HostAllocation *known = find_locked(start);
     if (known && known->start == start)
         known->file = file;
+    atomic_fetch_add(&changes, 1);
     leave();
 }

@@ -2,7 +2,9 @@
 #ifndef CUJIT_RUNTIME_HOST_ALLOCATIONS_H
 #define CUJIT_RUNTIME_HOST_ALLOCATIONS_H
 
-#include "runtime/host/host_device.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 typedef enum HostOrigin {
     HOST_OF_HEAP,
@@ -13,7 +15,7 @@ typedef enum HostOrigin {
 typedef struct HostAllocation {
     uint64_t start;
     size_t size;
-    HostDevice *home; /* NULL: all devices' */
+    struct HostDevice *home; /* NULL: all devices' */
     HostOrigin origin;
     int file; /* that has the pages, where another process was given them; else -1 */
     size_t skipped; /* bytes of the heap before the start, given back with it */
@@ -25,6 +27,9 @@ bool host_allocations_add(const HostAllocation *allocation);
 bool host_allocations_find(uint64_t address, HostAllocation *found);
 /* Forgets the one that starts at the address, and is another process's or not. False where there is none. */
 bool host_allocations_take(uint64_t start, bool is_of_another, HostAllocation *taken);
+/* Whether the address lies in one that no other process was given, so that this process's kernels alone add to it by atomics of the
+ * device. Takes few instructions for an address close to the last one. */
+bool host_allocations_has_own(uint64_t address);
 /* The file of the one that starts there. */
 void host_allocations_set_file(uint64_t start, int file);
 
