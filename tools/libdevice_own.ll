@@ -150,26 +150,27 @@ shift:
 
   ; What is left is f3 to f0, or what is missing to the next quarter turn.
   %missing = ashr i32 %f3, 31
-  %missing_wide = sext i32 %missing to i128
-  %f3_wide = zext i32 %f3 to i128
-  %f2_wide = zext i32 %f2 to i128
-  %f1_wide = zext i32 %f1 to i128
-  %f0_wide = zext i32 %f0 to i128
-  %f3_place = shl i128 %f3_wide, 96
-  %f2_place = shl i128 %f2_wide, 64
-  %f1_place = shl i128 %f1_wide, 32
-  %f32 = or i128 %f3_place, %f2_place
-  %f10 = or i128 %f1_place, %f0_wide
-  %left = or i128 %f32, %f10
-  %turned = xor i128 %left, %missing_wide
-  %magnitude = sub i128 %turned, %missing_wide
-  %g3_place = lshr i128 %magnitude, 96
-  %g2_place = lshr i128 %magnitude, 64
-  %g1_place = lshr i128 %magnitude, 32
-  %g3 = trunc i128 %g3_place to i32
-  %g2 = trunc i128 %g2_place to i32
-  %g1 = trunc i128 %g1_place to i32
-  %g0 = trunc i128 %magnitude to i32
+  %missing_wide = sext i32 %missing to i64
+  %f3_wide = zext i32 %f3 to i64
+  %f2_wide = zext i32 %f2 to i64
+  %f1_wide = zext i32 %f1 to i64
+  %f0_wide = zext i32 %f0 to i64
+  %f3_place = shl i64 %f3_wide, 32
+  %f1_place = shl i64 %f1_wide, 32
+  %f32 = or i64 %f3_place, %f2_wide
+  %f10 = or i64 %f1_place, %f0_wide
+  %turned_high = xor i64 %f32, %missing_wide
+  %turned_low = xor i64 %f10, %missing_wide
+  %magnitude_low = sub i64 %turned_low, %missing_wide
+  %has_carry = icmp ult i64 %magnitude_low, %turned_low
+  %carried = zext i1 %has_carry to i64
+  %magnitude_high = add i64 %turned_high, %carried
+  %g3_place = lshr i64 %magnitude_high, 32
+  %g1_place = lshr i64 %magnitude_low, 32
+  %g3 = trunc i64 %g3_place to i32
+  %g2 = trunc i64 %magnitude_high to i32
+  %g1 = trunc i64 %g1_place to i32
+  %g0 = trunc i64 %magnitude_low to i32
 
   ; Its highest 64 bits.
   %is_low = icmp eq i32 %g3, 0
