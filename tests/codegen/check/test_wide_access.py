@@ -118,7 +118,7 @@ def test_launches_are_not_asked_in_vain(function, types):
     assert ".v2" not in ptx_of(function, *types)
 
 
-@pytest.mark.parametrize("count", [2, 225])
+@pytest.mark.parametrize("count", [2, 460])
 def test_alignment_is_left_out_first(count):
     """More arrays than a plan has room for: the launch is still asked whether they are small."""
     names = [f"x{k}" for k in range(count)]

@@ -13,13 +13,14 @@ PROGRAMS = {
     "again": ("if a > b:\n    v = x[0]\nx[1] = 5\nif a > b:\n    x[2] = v", True),
     "negated": ("if not a > b:\n    x[3] = 1\nelse:\n    v = x[0]\nif a > b:\n    x[2] = v", True),
     "other side": ("if a > b:\n    x[3] = 1\nelse:\n    v = x[0]\nif not (a > b):\n    x[2] = v", True),
-    "under another one": ("if a > b:\n    v = x[0]\nif a > 0:\n    if a > b:\n        if b < 2:\n            x[2] = v", True),
+    "under another one": ("if a > b:\n    v = x[0]\nif a > 0:\n    if a > b:\n        if b < 2:\n"
+                          "            x[2] = v", True),
     "in a loop": ("for k in range(4):\n    if k >= a:\n        v = x[k]\n    x[0] += 1\n"
                   "    if k >= a:\n        x[k] += v", True),
     "in a loop, used behind it": ("for k in range(4):\n    if k >= a:\n        v = x[k]\n    x[0] += 1\n"
                                   "    if k >= a:\n        x[k] += v\nx[5] = v", False),
-    "of the trip before": ("for k in range(4):\n    if k >= a:\n        v = k + x[k]\n    if k >= b:\n        x[k] += v",
-                           False),
+    "of the trip before": ("for k in range(4):\n    if k >= a:\n        v = k + x[k]\n    if k >= b:\n"
+                           "        x[k] += v", False),
     "kept from the trip before": ("v = 7\nfor k in range(4):\n    if k >= a:\n        v = k\n    if k >= a:\n"
                                   "        x[k] += v\n    if k >= b:\n        x[k] += v * 3", True),
     "doubled": ("s = 1\nwhile s < 6:\n    if a >= s:\n        v = x[a - s] + s\n    x[7] += 1\n    if a >= s:\n"
@@ -31,13 +32,13 @@ PROGRAMS = {
     "opposite": ("if a > b:\n    v = 1\nif a <= b:\n    x[2] = v", False),
     "out of memory": ("if x[0] > b:\n    v = 1\nx[0] += a\nif x[0] > b:\n    x[2] = v", False),
     "on one of two ways": ("if a > b:\n    if a > 2:\n        v = 1\nif a > b:\n    x[2] = v", False),
-    "on both of two ways": ("if a > b:\n    if a > 2:\n        v = 1\n    else:\n        v = 2\nif a > b:\n    x[2] = v",
-                            None),
+    "on both of two ways": ("if a > b:\n    if a > 2:\n        v = 1\n    else:\n        v = 2\n"
+                            "if a > b:\n    x[2] = v", None),
     "taken away": ("if a > b:\n    v = 1\nif a > 2:\n    v = x[0]\nif a > b:\n    x[2] = v", None),
     "nested": ("for k in range(3):\n    for j in range(3):\n        if j > a:\n            v = j\n        if k > b:\n"
                "            x[k] = 1\n        if j > a:\n            x[j] += v + k", True),
-    "condition of the trip before": ("c = a > 0\nfor k in range(3):\n    d = c\n    if d:\n        v = k\n    c = k > b\n"
-                                     "    if d:\n        x[k] = v\n    if c:\n        x[4] += v", False),
+    "condition of the trip before": ("c = a > 0\nfor k in range(3):\n    d = c\n    if d:\n        v = k\n"
+                                     "    c = k > b\n    if d:\n        x[k] = v\n    if c:\n        x[4] += v", False),
 }
 
 
@@ -61,7 +62,7 @@ def by_python(function, a, b):
 def test_as_python(name):
     text, is_known = PROGRAMS[name]
     function = kernel_of(text)
-    kernel = cuda.jit(function)
+    kernel = cuda.jit(check="init")(function)   # which is off on a GPU, and the variable is 0
     for a in range(-1, 6):
         for b in range(-1, 5):
             x = np.arange(1, 9, dtype=np.int64)
