@@ -151,7 +151,7 @@ def nested_tuples(n):
 SHAPES = [
     (straight_line, [500, 2000, 8000, 32000]), (stores, [250, 1000, 4000, 16000, 64000]),
     (chained_functions, [8, 64, 256]), (functions_called_twice, [32, 64, 128, 256]), (nested_ifs, [8, 16, 90]),
-    (nested_loops, [4, 8, 18]), (loops_in_a_row, [25, 100, 400, 1600, 6400, 12800]),
+    (nested_loops, [4, 8, 18]), (loops_in_a_row, [25, 100, 400, 1600, 6400, 12800, 25600]),
     (loops_of_the_same_end, [100, 400, 800, 1600]),
     (elif_chain, [100, 400, 1600]), (match_cases, [100, 400, 1600]), (tuple_of, [25, 100, 400]),
     (one_expression, [250, 1000, 2500]), (variables_in_a_loop, [25, 100, 400]), (arguments, [8, 32, 128]),
