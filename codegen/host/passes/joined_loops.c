@@ -8,9 +8,11 @@
  * from the last thread to the first, since each takes what belongs to one before it. Where elements behind the own one are
  * taken it is from the first to the last.
  *
- * A vector of such threads loads all that they take before it stores anything, so that the loops may be vectors, too. One that
- * runs downwards would turn masks around. So where one test of a thread's index chooses between two ways, each way has a loop
- * of its own, over the threads above it and over those below:
+ * A vector of such threads must load all that they take before it stores anything. It does where a thread's one way through
+ * both bodies is that of all: no test in between, and no routine, which may have tests of its own. Else LLVM, for which each
+ * thread goes one way, moves a load into the only way that needs it and joins ways of equal tests; the vector then stores in
+ * one way before it loads in another. Where one test of a thread's index chooses between two ways, each way has a loop of its
+ * own, over the threads above it and over those below:
  *
  *     thread_loop !down: if t >= step: s[t] += s[t - step]
  *     thread_loop !down: if t < step: s[t] += 0
@@ -212,7 +214,7 @@ static bool may_be_same(const IrValue *a, const IrValue *b)
 {
     if (a->op != b->op || a->op == IR_DATA)
         return false;
-    return a == b || a->op == IR_PARAM || (a->storage->dynamic && b->storage->dynamic);
+    return a->op == IR_PARAM || a->storage == b->storage || (a->storage->dynamic && b->storage->dynamic);
 }
 
 static bool add_pair(Join *join, const IrValue *load, const IrValue *store)
@@ -345,13 +347,24 @@ static bool find_condition(Join *join)
     return true;
 }
 
-/* Masks are no matter where threads run upwards. */
+/* Whether a thread does the same as each other one, where the condition chooses. */
+static bool are_straight(const Join *join)
+{
+    for (int which = 0; which < LOOPS; which++)
+        for (uint32_t i = 0; i < join->bodies[which].count; i++)
+            for (const IrValue *value = join->bodies[which].blocks[i]->first; value; value = value->next)
+                if (ir_is_routine(value))
+                    return false;
+    return true;
+}
+
+/* Threads that take their own elements may do it in any way. */
 static bool find_ways(Join *join)
 {
-    bool is_one = find_condition(join);
-    if (!is_one)
-        join->condition = NULL;
-    return is_one || join->side >= 0;
+    if (find_condition(join) && are_straight(join))
+        return true;
+    join->condition = NULL;
+    return !join->side;
 }
 
 static bool can_join(Join *join)

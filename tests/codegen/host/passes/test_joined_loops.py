@@ -30,14 +30,30 @@ ORDERS = {
     "as far": ("v = s[t + p]", "s[t + p + 1] = v", "down"),
     "first": ("v = s[t + 1]", "s[t] = v", "up"),
     "suffix": ("v = s[t + p] if t + p < n else 0", "s[t] += v", "up"),
-    "beside": ("v = s[t + p] if t % 3 == 1 else 2", "s[t] += v", "up"),
     "own": ("v = s[t] * 3", "s[t] = v + 1", "up"),
     "nearer": ("v = s[t + 2]", "s[t + 1] = v", "up"),
     "asked": ("v = s[t + p]", "s[t + q] = v + 1", "down"),   # which of them is larger is known at the launch
     "asked of two": ("v = s[t + p] + s[p + t + 1]", "s[q + t] = v", "down"),
-    "in a row of its own": ("v = s[t + p]", "if cuda.threadIdx.y == 0:\n    s[t] = v + 1\nk += v", "up"),
-    "kept": ("v = s[t + 1] + k", "s[t] = v\nk += v % 7", "up"),
+    "of all rows": ("v = s[t + p]", "s[t] = v + 1\nk += v", "up"),
+    "own in ways": ("v = s[t] * 3 if x[t] > 20 else 0", "if t & 1:\n    s[t] = v + 1\nelse:\n    u[t] = v", "up"),
+    "kept": ("v = s[t + 1] + k", "s[t] = v\nk += v & 7", "up"),
+    "elsewhere": ("v = s[t + 1] + u[t]", "s[t] = v", "up"),
     "kept for later": ("k = s[t + 1]", "s[t] = k", None),
+    "kept behind": ("v = s[t + 1]", "s[t] = v\ncuda.syncthreads()\nk += v", None),
+    "views": ("w = s[1:]\nv = w[t]", "s[t] = v", None),
+    # LLVM would have the elements of one way stored before those of the other one are loaded
+    "red black": ("v = s[t + 1] if (t & 1) == 0 else 0", "if t & 1:\n    s[t] = 9\nelse:\n    u[t] = v", None),
+    "red black, own first": ("v = s[t + 1] if (t & 1) == 0 else 0",
+                             "if (t & 1) == 0:\n    u[t] = v\nelse:\n    s[t] = 9", None),
+    "thread": ("v = s[t + 3] if t == p else 0", "if t == p:\n    u[t] = v\nelse:\n    s[t] = 9", None),
+    "item": ("v = s[t + 3] if x[t] > 20 else 0", "if x[t] > 20:\n    u[t] = v\nelse:\n    s[t] = 9", None),
+    "range": ("v = s[t + 3] if t >= p and t < 99 else 0",
+              "if t >= p and t < 99:\n    u[t] = v\nelse:\n    s[t] = 9", None),
+    "needed in one way": ("v = s[t + 1]", "if t & 1:\n    s[t] = 9\nelse:\n    u[t] = v", None),
+    "needed by item": ("v = s[t + 1]", "if x[t] > 20:\n    u[t] = v\nelse:\n    s[t] = 9", None),
+    "taken in one way": ("v = s[t + p] if t % 3 == 1 else 2", "s[t] += v", None),
+    "row by row": ("v = s[t + p]", "if cuda.threadIdx.y == 0:\n    s[t] = v + 1\nk += v", None),
+    "routine": ("v = s[t + 1]", "s[t] = v\nk += v % 7", None),
     "both sides": ("v = s[t] + s[t + 2]", "s[t + 1] = v", None),
     "another test": (BEFORE, "if t > p:\n    s[t] += v", None),
     "even": ("v = s[t - p] if t % 2 == 0 and t >= p else 0", "s[t] += v", None),
@@ -53,6 +69,7 @@ def kernel_of(before, after, element):
     text = f"""
 def kernel(x, out, a, b, rounds):
     s = cuda.shared.array({SIZE}, element)
+    u = cuda.shared.array({SIZE}, element)
     t = cuda.threadIdx.x
     n = cuda.blockDim.x
     p = a & 63
@@ -60,6 +77,7 @@ def kernel(x, out, a, b, rounds):
     k = element(0)
     for i in range(t, {SIZE}, n):
         s[i] = x[i]
+        u[i] = element(i % 5)
     cuda.syncthreads()
     for _ in range(rounds):
 {textwrap.indent(before, " " * 8)}
@@ -68,7 +86,8 @@ def kernel(x, out, a, b, rounds):
         cuda.syncthreads()
     for i in range(t, {SIZE}, n):
         out[i] = s[i]
-    out[{SIZE} + cuda.threadIdx.y * n + t] = k
+        out[{SIZE} + i] = u[i]
+    out[{2 * SIZE} + cuda.threadIdx.y * n + t] = k
 """
     names = {"cuda": cuda, "element": element}
     exec(compile(text, "<joined>", "exec"), names)  # noqa: S102
@@ -77,21 +96,21 @@ def kernel(x, out, a, b, rounds):
 
 def expected(before, after, x, p, q, rounds, n, rows):
     """All threads up to the barrier, one after the other, then behind it."""
-    phases = [compile(text, "<phase>", "exec") for text in (before, after)]
-    s = x.copy()
+    phases = [compile(text, "<phase>", "exec") for text in (before, *after.split("cuda.syncthreads()\n"))]
+    s, u = x.copy(), (np.arange(SIZE) % 5).astype(x.dtype)
 
     class Thread:
         def __init__(self, y):
             self.threadIdx = type("Index", (), {"y": y})
 
-    threads = [{"s": s, "t": t, "n": n, "p": p, "q": q, "k": x.dtype.type(0), "cuda": Thread(y)}
+    threads = [{"s": s, "u": u, "x": x, "t": t, "n": n, "p": p, "q": q, "k": x.dtype.type(0), "cuda": Thread(y)}
                for y in range(rows) for t in range(n)]
     with np.errstate(all="ignore"):
         for _ in range(rounds):
             for phase in phases:
                 for thread in threads:
                     exec(phase, thread)     # noqa: S102
-    return np.concatenate([s, np.array([thread["k"] for thread in threads], x.dtype)])
+    return np.concatenate([s, u, np.array([thread["k"] for thread in threads], x.dtype)])
 
 
 def numbers(element):
@@ -112,9 +131,9 @@ def test_results(name):
     x = numbers(int32)
     for n, rows in BLOCKS:
         for p, q in NUMBERS:
-            if rows > 1 and name != "in a row of its own":
+            if rows > 1 and name not in ("of all rows", "row by row"):
                 continue    # threads of two rows would change the same elements
-            out = np.zeros(SIZE + n * rows, np.int32)
+            out = np.zeros(2 * SIZE + n * rows, np.int32)
             kernel[1, (n, rows)](x, out, p, q, 2)
             assert np.array_equal(out, expected(before, after, x, p, q, 2, n, rows)), (n, rows, p, q)
 
@@ -126,7 +145,7 @@ def test_elements(element):
     x = numbers(element)
     for n in 64, 77, 512:
         for p in 1, 2, 13, 16, 32, 63:
-            out = np.zeros(SIZE + n, x.dtype)
+            out = np.zeros(2 * SIZE + n, x.dtype)
             kernel[1, n](x, out, p, 0, 3)
             s = x.copy()
             for _ in range(3):
