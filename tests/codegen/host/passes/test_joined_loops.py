@@ -40,17 +40,18 @@ ORDERS = {
     "elsewhere": ("v = s[t + 1] + u[t]", "s[t] = v", "up"),
     "kept for later": ("k = s[t + 1]", "s[t] = k", None),
     "kept behind": ("v = s[t + 1]", "s[t] = v\ncuda.syncthreads()\nk += v", None),
-    "views": ("w = s[1:]\nv = w[t]", "s[t] = v", None),
+    "not told to be independent": ("v = s[t + 1]", "s[t] = v\nu[t * 2] = v\nk += u[t * 2 + 1]", None),
+    "views": ("w = s[2:]\nv = w[t] + s[t + 1]", "s[t] = v", None),
     # LLVM would have the elements of one way stored before those of the other one are loaded
-    "red black": ("v = s[t + 1] if (t & 1) == 0 else 0", "if t & 1:\n    s[t] = 9\nelse:\n    u[t] = v", None),
+    "red black": ("v = s[t + 1] if (t & 1) == 0 else 0", "if t & 1:\n    s[t] += 9\nelse:\n    u[t] = v", None),
     "red black, own first": ("v = s[t + 1] if (t & 1) == 0 else 0",
-                             "if (t & 1) == 0:\n    u[t] = v\nelse:\n    s[t] = 9", None),
-    "thread": ("v = s[t + 3] if t == p else 0", "if t == p:\n    u[t] = v\nelse:\n    s[t] = 9", None),
-    "item": ("v = s[t + 3] if x[t] > 20 else 0", "if x[t] > 20:\n    u[t] = v\nelse:\n    s[t] = 9", None),
+                             "if (t & 1) == 0:\n    u[t] = v\nelse:\n    s[t] += 9", None),
+    "thread": ("v = s[t + 3] if t == p else 0", "if t == p:\n    u[t] = v\nelse:\n    s[t] += 9", None),
+    "item": ("v = s[t + 3] if x[t] > 20 else 0", "if x[t] > 20:\n    u[t] = v\nelse:\n    s[t] += 9", None),
     "range": ("v = s[t + 3] if t >= p and t < 99 else 0",
-              "if t >= p and t < 99:\n    u[t] = v\nelse:\n    s[t] = 9", None),
-    "needed in one way": ("v = s[t + 1]", "if t & 1:\n    s[t] = 9\nelse:\n    u[t] = v", None),
-    "needed by item": ("v = s[t + 1]", "if x[t] > 20:\n    u[t] = v\nelse:\n    s[t] = 9", None),
+              "if t >= p and t < 99:\n    u[t] = v\nelse:\n    s[t] += 9", None),
+    "needed in one way": ("v = s[t + 1]", "if t & 1:\n    s[t] += 9\nelse:\n    u[t] = v", None),
+    "needed by item": ("v = s[t + 1]", "if x[t] > 20:\n    u[t] = v\nelse:\n    s[t] += 9", None),
     "taken in one way": ("v = s[t + p] if t % 3 == 1 else 2", "s[t] += v", None),
     "row by row": ("v = s[t + p]", "if cuda.threadIdx.y == 0:\n    s[t] = v + 1\nk += v", None),
     "routine": ("v = s[t + 1]", "s[t] = v\nk += v % 7", None),
@@ -117,11 +118,16 @@ def numbers(element):
     return np.random.default_rng(5).integers(0, 40, SIZE).astype(np.dtype(str(element)))
 
 
+def order_of(kernel, *types):
+    text = cuda.jit(kernel).inspect("joined", types)
+    return [each for each in ("up", "down") if f"!{each} " in text]
+
+
 @pytest.mark.parametrize("name", ORDERS)
 def test_order(name):
     before, after, order = ORDERS[name]
-    text = cuda.jit(kernel_of(before, after, int32)).inspect("joined", (A, A, int32, int32, int32))
-    assert [each for each in ("up", "down") if f"!{each} " in text] == ([order] if order else [])
+    found = order_of(kernel_of(before, after, int32), A, A, int32, int32, int32)
+    assert found == ([order] if order else [])
 
 
 @pytest.mark.parametrize("name", ORDERS)
@@ -178,3 +184,110 @@ def test_scan():
         for block in range(5):
             part = slice(block * n, block * n + n)
             assert np.array_equal(out[part], np.cumsum(x[part], dtype=np.int32)), n
+
+
+def test_threads_that_ended():
+    def kernel(x, out, end):
+        s = cuda.shared.array(SIZE, int32)
+        t = cuda.threadIdx.x
+        s[t] = x[t]
+        s[t + 1] = x[t + 1]
+        cuda.syncthreads()
+        if t >= end:
+            return
+        cuda.syncthreads()
+        v = s[t + 1]
+        cuda.syncthreads()
+        s[t] = v
+        cuda.syncthreads()
+        for i in range(t, 130, end):
+            out[i] = s[i]
+
+    x = numbers(int32)
+    for end in 1, 50, 127, 128:
+        out = np.zeros(130, np.int32)
+        cuda.jit(kernel)[1, 128](x, out, end)
+        s = np.append(x[:129], 0)
+        s[:end] = x[1:end + 1]
+        assert np.array_equal(out[:129], s[:129]), end
+
+
+def test_parameters_of_one_array():
+    def kernel(x, y):
+        s = cuda.shared.array(SIZE, int32)
+        t = cuda.threadIdx.x
+        s[t] = 100
+        s[t + 1] = 100
+        cuda.syncthreads()
+        v = x[t] + s[t + 1]
+        cuda.syncthreads()
+        s[t] = v
+        y[t + 1] = v
+
+    assert not order_of(kernel, A, A)
+    given = cuda.to_device(numbers(int32))
+    cuda.jit(kernel)[1, 128](given, given)
+    expected = numbers(int32)
+    expected[1:129] = expected[:128] + 100
+    assert np.array_equal(given.copy_to_host(), expected)
+
+
+def test_dynamic_arrays_are_one():
+    def kernel(x, out):
+        a = cuda.shared.array(0, int32)
+        b = cuda.shared.array(0, int32)
+        t = cuda.threadIdx.x
+        a[t] = x[t]
+        cuda.syncthreads()
+        v = a[t]
+        cuda.syncthreads()
+        b[t + 1] = v
+        cuda.syncthreads()
+        out[t] = a[t]
+
+    x = numbers(int32)
+    out = np.zeros(128, np.int32)
+    cuda.jit(kernel)[1, 128, 0, 129 * 4](x, out)
+    assert np.array_equal(out, np.append(x[:1], x[:127]))
+
+
+def test_dynamic_array_beside_another():
+    def kernel(x, out):
+        s = cuda.shared.array(SIZE, int32)
+        a = cuda.shared.array(0, int32)
+        b = cuda.shared.array(0, int32)
+        t = cuda.threadIdx.x
+        a[t] = x[t]
+        s[t] = 1
+        s[t + 1] = 1
+        cuda.syncthreads()
+        v = a[t] + s[t + 1]
+        cuda.syncthreads()
+        s[t] = v
+        b[t + 1] = v
+        cuda.syncthreads()
+        out[t] = a[t]
+
+    x = numbers(int32)
+    out = np.zeros(128, np.int32)
+    cuda.jit(kernel)[1, 128, 0, 129 * 4](x, out)
+    assert np.array_equal(out, np.append(x[:1], x[:127] + 1))
+
+
+def test_rows():
+    def kernel(x, out):
+        s = cuda.shared.array((2, 80), int32)
+        t, y = cuda.threadIdx.x, cuda.threadIdx.y
+        s[y, t] = x[y * 80 + t]
+        s[y, t + 1] = x[y * 80 + t + 1]
+        cuda.syncthreads()
+        v = s[1 - y, t + 1]
+        cuda.syncthreads()
+        s[y, t] = v
+        cuda.syncthreads()
+        out[y, t] = s[y, t]
+
+    x = numbers(int32)
+    out = np.zeros((2, 64), np.int32)
+    cuda.jit(kernel)[1, (64, 2)](x, out)
+    assert np.array_equal(out, x[:160].reshape(2, 80)[::-1, 1:65])
