@@ -40,6 +40,7 @@ typedef struct Builder {
     int32_t depth;
     Reading *readings; /* on the way back from a block to where a variable is assigned */
     uint32_t reading_count, reading_capacity;
+    size_t spent; /* bytes, on what variables have in each block */
     bool failed;
     const bool *is_cell; /* by local */
     SsaValue **cells; /* by local; NULL for others than cells */

@@ -59,6 +59,15 @@ SsaValue *ssa_append_constant(Builder *b, const Constant *constant)
 
 /* --- variables ---------------------------------------------------------------------------------------------------- */
 
+/* What variables have in each block takes room, and time, in proportion to both numbers. */
+static void spend(Builder *b, size_t bytes)
+{
+    const size_t most = (size_t)512 << 20;
+    b->spent += bytes;
+    if (b->spent > most && !b->failed)
+        ssa_fail(b, DIAG_MANY_VARIABLES, "", "");
+}
+
 static SsaValue *new_phi(Builder *b, uint32_t variable, uint32_t block)
 {
     SsaBlock *home = &b->function->blocks[block];
@@ -70,6 +79,7 @@ static SsaValue *new_phi(Builder *b, uint32_t variable, uint32_t block)
     if (cfg->first < cfg->end)
         phi->pos = b->instructions->items[cfg->first].pos;
     phi->name = variable < b->code->local_count ? b->code->local_names[variable] : NULL;
+    spend(b, sizeof *phi + phi->count * sizeof *phi->operands);
     return phi;
 }
 
@@ -122,6 +132,7 @@ void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue 
             memcpy(variables, state->variables, state->capacity * sizeof *variables);
         state->variables = variables;
         state->capacity = capacity;
+        spend(b, capacity * sizeof *variables);
     }
     state->variables[variable] = value;
 }
@@ -153,8 +164,10 @@ static SsaValue *begin_reading(Builder *b, uint32_t variable, uint32_t block)
     if (value)
         return ssa_resolve(value);
     if (!state->is_sealed) {
-        if (!state->incomplete)
+        if (!state->incomplete) {
             state->incomplete = ARENA_ARRAY(b->arena, SsaValue *, variable_count(b));
+            spend(b, variable_count(b) * sizeof *state->incomplete);
+        }
         value = state->incomplete[variable] = new_phi(b, variable, block);
     } else if (b->cfg->blocks[block].predecessor_count == 0) {
         value = ssa_undefined_value(b, variable);
@@ -208,7 +221,7 @@ void ssa_seal(Builder *b, uint32_t block)
     BlockState *state = &b->states[block];
     assert(!state->is_sealed && !state->waits_for);
     state->is_sealed = true;
-    for (uint32_t variable = 0; state->incomplete && variable < variable_count(b); variable++)
+    for (uint32_t variable = 0; state->incomplete && variable < variable_count(b) && !b->failed; variable++)
         if (state->incomplete[variable])
             complete_phi(b, variable, state->incomplete[variable]);
 }
