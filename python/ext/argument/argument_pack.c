@@ -19,7 +19,6 @@ typedef struct Packer {
     uint32_t parameter;
     bool holds; /* the values are held by nothing but the packer */
     bool only_pointers; /* arrays are their data pointers */
-    const PyTypeObject *array_class; /* of device arrays, as was seen at an argument before; NULL: none yet */
 } Packer;
 
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
@@ -267,15 +266,17 @@ static inline bool is_as_packed(const ExtDeviceArray *array, const RtDevice *dev
            layout == type->layout && array->read_only == type->read_only;
 }
 
-/* What most arguments are: an array of cujit's that is on the launch's device. Any other is looked at closer. */
-static inline __attribute__((always_inline)) bool pack_own_array(Packer *packer, PyObject *value, const Type *type)
+/* What most arguments are: an array of cujit's that is on the launch's device. Any other is looked at closer. *known: a class of
+ * such arrays, or NULL; nothing holds it, so it is good for as long as no code of the program runs. */
+static inline __attribute__((always_inline)) bool pack_own_array(Packer *packer, PyObject *value, const Type *type,
+                                                                 const PyTypeObject **known)
 {
     const ExtDeviceArray *array = (const ExtDeviceArray *)value;
     const AbiField *field = packer->field;
-    if (Py_TYPE(value) != packer->array_class) {
+    if (Py_TYPE(value) != *known) {
         if (!is_own_array(packer, value))
             return false;
-        packer->array_class = Py_TYPE(value);
+        *known = Py_TYPE(value);
     }
     if (!is_as_packed(array, packer->frame->device, type))
         return false;
@@ -540,6 +541,12 @@ static ExtMatch pack_object(Packer *packer, PyObject *value, const Type *type)
     return match;
 }
 
+static ExtMatch pack_any_array(Packer *packer, PyObject *value, const Type *type)
+{
+    const PyTypeObject *known = NULL;
+    return pack_own_array(packer, value, type, &known) ? EXT_MATCH : pack_array(packer, value, type);
+}
+
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
 {
     switch (type->kind) {
@@ -550,7 +557,7 @@ static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
     case TYPE_COMPLEX: return pack_scalar(packer, value, type);
     case TYPE_DATETIME:
     case TYPE_TIMEDELTA: return pack_time(packer, value, type);
-    case TYPE_ARRAY: return pack_own_array(packer, value, type) ? EXT_MATCH : pack_array(packer, value, type);
+    case TYPE_ARRAY: return pack_any_array(packer, value, type);
     case TYPE_TUPLE: return pack_tuple(packer, value, type);
     case TYPE_NONE: return value == Py_None ? EXT_MATCH : EXT_MISMATCH;
     case TYPE_OBJECT: return pack_object(packer, value, type);
@@ -622,10 +629,11 @@ static __attribute__((noinline)) ExtMatch pack_arguments(Packer *packer, PyObjec
 {
     PyObject *const *first = args;
     const Type *const *end = types + count;
+    const PyTypeObject *known = NULL;
     for (uint32_t packed; types < end; args += packed, types += packed) {
         packed = 1;
         if (types[0]->kind == TYPE_ARRAY) {
-            if (pack_own_array(packer, args[0], types[0]))
+            if (pack_own_array(packer, args[0], types[0], &known))
                 continue;
         } else if (end - types > 1 && types[0] == types[1]) {
             packed = pack_row(packer, args, types, (uint32_t)(end - types));
@@ -634,6 +642,7 @@ static __attribute__((noinline)) ExtMatch pack_arguments(Packer *packer, PyObjec
             packed = 1;
         }
         packer->parameter = (uint32_t)(args - first);
+        known = NULL; /* from here on, the program's code may run */
         ExtMatch match = types[0]->kind == TYPE_ARRAY ? pack_array(packer, args[0], types[0])
                                                       : pack_value(packer, args[0], types[0]);
         if (match != EXT_MATCH) {

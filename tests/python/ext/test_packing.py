@@ -1,7 +1,11 @@
 """What a launch takes over of the one before: arguments are packed for the types of the last launch, where they fit."""
 import collections
+import ctypes
+import dataclasses
+import gc
 import itertools
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -240,3 +244,64 @@ def test_arrays_of_classes_of_the_programs(wanted, out):
     own = as_class(plain, wanted)
     for a, b in [(plain, own), (own, plain), (own, own), (plain, plain)]:
         assert value(sum_both, a, b, out) == 12
+
+
+@dataclasses.dataclass
+class Pair:
+    a: object
+    b: object
+
+
+@cuda.jit
+def seconds(pair, out):
+    out[0] = pair.a[1] * 10 + pair.b[1]
+
+
+class Making(Pair):
+    """Its fields are what functions give."""
+
+    def __getattribute__(self, name):
+        made = object.__getattribute__(self, name)
+        return made() if name in "ab" else made
+
+
+def forged(class_, array):
+    """An object of that class of bytes that has in it what an array has."""
+    head, size = object.__basicsize__, DeviceNDArray.__basicsize__
+    made = class_(size)
+    before = ctypes.string_at(id(made), size)
+    ctypes.memmove(id(made) + head, id(array) + head, size - head)
+    return made, before
+
+
+def test_a_class_that_goes_during_the_launch(out):
+    """Another class comes to be where the first one was: what has it is no array, whatever lies in it."""
+    array, seen, changed = cuda.to_device(np.arange(4.0)), [], []
+
+    def first():
+        class_ = type("Going", (DeviceNDArray,), {})
+        made = cuda.to_device(np.arange(4.0))
+        made.__class__ = class_
+        seen.append((made, id(class_), weakref.ref(class_)))
+        return made
+
+    def second():
+        made, place, class_ = seen[-1]
+        made.__class__ = DeviceNDArray
+        gc.collect()
+        others = []
+        while class_() is None and len(others) < 200:
+            others.append(type("Bytes", (bytes,), {"__slots__": ()}))
+            if id(others[-1]) == place:
+                made, before = forged(others[-1], array)
+                changed.append((made, before))
+                return made
+        return None
+
+    seconds[1, 1](Making(lambda: array, lambda: array), out)
+    for _ in range(3):
+        with pytest.raises(Exception, match="pair"):
+            seconds[1, 1](Making(first, second), out)
+    for made, before in changed:
+        ctypes.memmove(id(made) + object.__basicsize__, before[object.__basicsize__:],
+                       len(before) - object.__basicsize__)
