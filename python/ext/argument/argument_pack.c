@@ -237,14 +237,12 @@ static bool add_host_array(Packer *packer, ExtArrayView *view, const Type *type)
     return true;
 }
 
-/* Keeps what owns foreign memory until the kernel has been launched. */
-static bool keep_owner(ExtLaunchFrame *frame, const ExtArrayView *view)
+/* Keeps what has memory until the kernel has been launched. */
+static bool keep(ExtLaunchFrame *frame, PyObject *owner)
 {
-    if (!view->owner)
-        return true;
     if (!frame->kept)
         frame->kept = PyList_New(0);
-    return frame->kept && PyList_Append(frame->kept, view->owner) == 0;
+    return frame->kept && PyList_Append(frame->kept, owner) == 0;
 }
 
 /* The base of device arrays is the last but object of what their classes inherit from, wherever programs' own classes do
@@ -349,9 +347,10 @@ static bool pack_memory(Packer *packer, ExtArrayView *view, const Type *type)
     bool is_host = view->host != NULL;
     if (is_host && packer->field->value)
         return write_record(packer, PyArray_DATA(view->host)), true;
-    bool ok = is_host            ? add_host_array(packer, view, type)
-              : view->is_foreign ? check_foreign(packer->frame, view) && keep_owner(packer->frame, view)
-                                 : check_device(packer->frame, view);
+    bool ok = is_host ? add_host_array(packer, view, type)
+              : view->is_foreign
+                  ? check_foreign(packer->frame, view) && (!view->owner || keep(packer->frame, view->owner))
+                  : check_device(packer->frame, view);
     if (!ok)
         return false;
     if (!is_host)
@@ -427,13 +426,16 @@ static ExtMatch pack_pointer(Packer *packer, PyObject *value, const Type *type)
 }
 
 /* --- everything else ---------------------------------------------------------------------------------------------------------- */
-/* Fields may be anything's attributes, so what they give is held. Those of declared types convert to these. */
+/* Fields may be anything's attributes, and what they give may be made just now: it is held, and kept for the launch where there
+ * may be memory in it. Those of declared types convert to these. */
 static ExtMatch pack_field(Packer *packer, PyObject *field, const Type *type, bool is_stated)
 {
     bool held = packer->holds, converts = packer->frame->converts;
     packer->holds = true;
     packer->frame->converts = converts || is_stated;
     ExtMatch match = pack_value(packer, field, type);
+    if (match == EXT_MATCH && (type->kind == TYPE_ARRAY || type->kind == TYPE_TUPLE) && !keep(packer->frame, field))
+        match = EXT_ERROR;
     packer->holds = held;
     packer->frame->converts = converts;
     return match;

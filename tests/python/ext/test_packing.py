@@ -265,6 +265,21 @@ class Making(Pair):
         return made() if name in "ab" else made
 
 
+@cuda.jit
+def seconds_in_tuples(pair, out):
+    out[0] = pair.a[0][1] * 10 + pair.b[0][1]
+
+
+@pytest.mark.parametrize("kernel, wrap", [(seconds, lambda array: array), (seconds_in_tuples, lambda array: (array,))])
+def test_arrays_that_only_a_field_gives_last_for_the_launch(kernel, wrap, out):
+    """Memory that the first one gave back would be that of the second one."""
+    def made(number):
+        return lambda: wrap(cuda.to_device(np.full(4, number)))
+
+    for i in range(5):
+        assert value(kernel, Making(made(7.0 + i), made(2.0)), out) == 72 + 10 * i
+
+
 def forged(class_, array):
     """An object of that class of bytes that has in it what an array has."""
     head, size = object.__basicsize__, DeviceNDArray.__basicsize__

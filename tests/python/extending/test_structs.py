@@ -155,6 +155,24 @@ def particles_move(particles, distance):
     return move
 
 
+class Filled:
+    def __init__(self, number):
+        self.number = number
+
+
+as_type(Filled, {"numbers": Any}, unpack=lambda filled: (cuda.to_device(np.full(4, filled.number)),))
+
+
+def test_arrays_that_only_unpack_has_last_for_the_launch():
+    """Memory that the first one gave back would be that of the second one."""
+    @cuda.jit
+    def kernel(out, a, b):
+        out[0] = a.numbers[0] * 10 + b.numbers[0]
+
+    for number in range(1, 5):
+        assert run(kernel, Filled(float(number)), Filled(8.0))[0] == number * 10 + 8
+
+
 def test_fields_may_be_arrays_tuples_and_other_such_values():
     @cuda.jit(device=True)
     def width(p):
