@@ -483,6 +483,21 @@ static ExtMatch pack_optional(Packer *packer, PyObject *value, const Type *type)
     return EXT_MATCH;
 }
 
+/* Whether the class has the type's name and fields: there may be many of one name. */
+static ExtMatch match_names(Packer *packer, PyTypeObject *class, const Type *type)
+{
+    if (strcmp(class->tp_name, type->name) != 0)
+        return EXT_MISMATCH;
+    PyObject *fields = PyObject_GetAttr((PyObject *)class, packer->frame->state->fields_name);
+    bool same = fields && PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == type->count;
+    for (uint32_t i = 0; same && i < type->count; i++) {
+        const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(fields, i));
+        same = name && strcmp(name, type->names[i]) == 0;
+    }
+    Py_XDECREF(fields);
+    return same ? EXT_MATCH : !PyErr_Occurred() || ext_forgive() ? EXT_MISMATCH : EXT_ERROR;
+}
+
 /* Python's tuples and named tuples. */
 static ExtMatch pack_items(Packer *packer, PyObject *value, const Type *type)
 {
@@ -491,19 +506,16 @@ static ExtMatch pack_items(Packer *packer, PyObject *value, const Type *type)
     bool is_named = type->tag == TUPLE_NAMED;
     if (is_named == PyTuple_CheckExact(value) && !packer->frame->converts)
         return EXT_MISMATCH;
-    if (is_named && strcmp(Py_TYPE(value)->tp_name, type->name) != 0)
-        return EXT_MISMATCH;
     if (is_named && type->class && type->class != Py_TYPE(value) && !packer->frame->converts)
         return EXT_MISMATCH;
-    for (uint32_t i = 0; i < type->count; i++) {
+    ExtMatch match = is_named && type->class != Py_TYPE(value) ? match_names(packer, Py_TYPE(value), type) : EXT_MATCH;
+    for (uint32_t i = 0; match == EXT_MATCH && i < type->count; i++) {
         PyObject *item = PyTuple_GET_ITEM(value, i);
         if (pack_usual_number(packer, item, type->items[i]))
             continue;
-        ExtMatch match = pack_value(packer, item, type->items[i]);
-        if (match != EXT_MATCH)
-            return match;
+        match = pack_value(packer, item, type->items[i]);
     }
-    return EXT_MATCH;
+    return match;
 }
 
 static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)

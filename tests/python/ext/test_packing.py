@@ -10,8 +10,9 @@ import weakref
 import numpy as np
 import pytest
 
-from cujit import cuda
+from cujit import cuda, errors
 from cujit.cuda.devicearray import DeviceNDArray
+from cujit.extending import typeof
 
 Point = collections.namedtuple("Point", "x y")
 RECORD = np.dtype([("x", np.int32), ("y", np.int32)])
@@ -143,6 +144,37 @@ def test_named_tuples_in_turn(out):
                                 (Backwards(1, 2), 12), (Point(True, 2), 12), (Point(np.float32(1), np.int8(2)), 12),
                                 (Point(1 << 40, 2), (10 << 40) + 2), (Point(-1, -(1 << 62)), -10 - (1 << 62))]:
             assert value(kernel, point, out) == expected
+
+
+def test_named_tuples_of_one_name_with_other_fields(out):
+    swapped = collections.namedtuple("Point", "y x")
+    other = collections.namedtuple("Point", "u v")
+    longer = collections.namedtuple("Point", "x y z")
+    for order in [(Point, swapped), (swapped, Point), (longer, swapped, Point)]:
+        kernel = cuda.jit(weigh.py_func)
+        for kind in order * 2:
+            point = kind(*range(1, 1 + len(kind._fields)))
+            assert value(kernel, point, out) == point.x * 10 + point.y
+        with pytest.raises(errors.TypingError, match="no attribute 'x'"):
+            kernel[1, 1](other(1, 2), out)
+
+
+@cuda.jit
+def weigh_first_point(points, out):
+    out[0] = points[0].x * 10 + points[0].y
+
+
+def test_such_named_tuples_in_tuples(out):
+    swapped = collections.namedtuple("Point", "y x")
+    for point, expected in [(Point(1, 2), 12), (swapped(1, 2), 21), (Point(1, 2), 12)]:
+        assert value(weigh_first_point, (point, 3), out) == expected
+
+
+def test_a_signature_takes_named_tuples_with_its_fields(out):
+    kernel = cuda.jit((typeof(Point(1, 2)), typeof(out)))(weigh.py_func)
+    assert value(kernel, Point(1, 2), out) == 12
+    with pytest.raises(errors.LaunchArgumentError):
+        kernel[1, 1](collections.namedtuple("Point", "y x")(1, 2), out)
 
 
 def test_a_plain_tuple_is_no_named_one(out):
