@@ -258,7 +258,7 @@ static bool equal_tuples(const Type *a, const Type *b)
         return false;
     if (!type_is_plain_tuple(a) && a->object != b->object) /* names tell named tuples apart, */
         return false;
-    if (a->class && b->class && a->class != b->class) /* and classes those that have methods */
+    if (a->class != b->class) /* and classes those that have methods, from those that have none as well */
         return false;
     for (uint32_t i = 0; i < a->count; i++) {
         if (!type_equal(a->items[i], b->items[i]))

@@ -86,9 +86,11 @@ static int each_object(ExtState *state, int (*visit)(PyObject **place, void *use
 #include "ext/state.def"
 #undef OBJECT
     };
-    enum { COUNT = sizeof places / sizeof *places };
-    for (size_t i = 0; i < COUNT + EXT_SINGLETON_COUNT; i++) {
-        PyObject **place = i < COUNT ? places[i] : &state->singletons[i - COUNT];
+    enum { COUNT = sizeof places / sizeof *places, CLASSES = COUNT + EXT_SINGLETON_COUNT };
+    for (size_t i = 0; i < CLASSES + EXT_PLAIN_CLASSES; i++) {
+        PyObject **place = i < COUNT     ? places[i]
+                           : i < CLASSES ? &state->singletons[i - COUNT]
+                                         : &state->plain_classes[i - CLASSES];
         int result = *place ? visit(place, user) : 0;
         if (result)
             return result;

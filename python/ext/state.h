@@ -28,7 +28,7 @@ typedef struct ExtMadeType {
     PyObject *dtype, *names; /* references to what it was made of: programs may rename the fields of a dtype */
 } ExtMadeType;
 
-enum { EXT_RECENT_TYPES = 32 };
+enum { EXT_RECENT_TYPES = 32, EXT_PLAIN_CLASSES = 32 };
 
 static inline void ext_made_type_destroy(ExtMadeType *made)
 {
@@ -42,6 +42,7 @@ typedef struct ExtState {
 #include "ext/state.def"
 #undef OBJECT
     PyObject *singletons[EXT_SINGLETON_COUNT]; /* Type objects of the scalars and of none */
+    PyObject *plain_classes[EXT_PLAIN_CLASSES]; /* references to some of those that ext_class_is_plain() was true of */
     _Atomic uint32_t kernel_number; /* of the last kernel that was prepared */
     Arena *arena; /* of type_constants */
     ExtMadeType *_Atomic made_types; /* live as long as the module */

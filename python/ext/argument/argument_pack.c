@@ -483,11 +483,14 @@ static ExtMatch pack_optional(Packer *packer, PyObject *value, const Type *type)
     return EXT_MATCH;
 }
 
-/* Whether the class has the type's name and fields: there may be many of one name. */
-static ExtMatch match_names(Packer *packer, PyTypeObject *class, const Type *type)
+/* Whether the class has the type's name and fields, as many of one name may have, and no methods. */
+static ExtMatch match_class(Packer *packer, PyTypeObject *class, const Type *type)
 {
     if (strcmp(class->tp_name, type->name) != 0)
         return EXT_MISMATCH;
+    int is_plain = packer->frame->converts ? 1 : ext_class_is_plain(packer->frame->state, (PyObject *)class);
+    if (is_plain <= 0)
+        return is_plain ? EXT_ERROR : EXT_MISMATCH;
     PyObject *fields = PyObject_GetAttr((PyObject *)class, packer->frame->state->fields_name);
     bool same = fields && PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == type->count;
     for (uint32_t i = 0; same && i < type->count; i++) {
@@ -508,7 +511,7 @@ static ExtMatch pack_items(Packer *packer, PyObject *value, const Type *type)
         return EXT_MISMATCH;
     if (is_named && type->class && type->class != Py_TYPE(value) && !packer->frame->converts)
         return EXT_MISMATCH;
-    ExtMatch match = is_named && type->class != Py_TYPE(value) ? match_names(packer, Py_TYPE(value), type) : EXT_MATCH;
+    ExtMatch match = is_named && type->class != Py_TYPE(value) ? match_class(packer, Py_TYPE(value), type) : EXT_MATCH;
     for (uint32_t i = 0; match == EXT_MATCH && i < type->count; i++) {
         PyObject *item = PyTuple_GET_ITEM(value, i);
         if (pack_usual_number(packer, item, type->items[i]))

@@ -30,10 +30,29 @@ static void test_origins(void)
     arena_destroy(other);
 }
 
+/* A class with methods is neither another one with the same name and fields nor one without methods. */
+static void test_classes(void)
+{
+    static const int first, second;
+    const void *const classes[] = {NULL, &first, &second};
+    enum { COUNT = sizeof classes / sizeof *classes };
+    Arena *arena = arena_create();
+    Type *types[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        types[i] = (Type *)parsed(arena, "named P(x: i64, y: i64)");
+        types[i]->class = classes[i];
+    }
+    for (int i = 0; i < COUNT; i++)
+        for (int j = 0; j < COUNT; j++)
+            CHECK(type_equal(types[i], types[j]) == (i == j));
+    arena_destroy(arena);
+}
+
 void test_type(void)
 {
     Arena *arena = arena_create(), *other = arena_create();
     test_origins();
+    test_classes();
     CHECK(TYPE_OF(FLOAT32)->kind == TYPE_FLOAT && TYPE_OF(FLOAT32)->size == 4);
     CHECK(TYPE_OF(COMPLEX64)->alignment == 4 && TYPE_OF(COMPLEX128)->alignment == 8);
     CHECK(type_bits(TYPE_OF(BOOL)) == 1 && type_bits(TYPE_OF(INT16)) == 16);

@@ -160,6 +160,66 @@ def test_named_tuples_of_one_name_with_other_fields(out):
 
 
 @cuda.jit
+def weigh_by_method(p, out):
+    out[0] = p.weight()
+
+
+def test_named_tuples_of_one_name_with_and_without_methods(out):
+    class Heavy(Point):
+        __slots__ = ()
+
+        def weight(self):
+            return self.x * 100 + self.y
+
+    class Light(Point):
+        __slots__ = ()
+
+        def weight(self):
+            return self.x + self.y
+
+    Heavy.__name__ = Light.__name__ = "Point"
+    kernel, by_method = cuda.jit(weigh.py_func), cuda.jit(weigh_by_method.py_func)
+    for _ in range(2):
+        for kind, weight in [(Heavy, 102), (Point, None), (Light, 3), (Point, None), (Heavy, 102)]:
+            assert value(kernel, kind(1, 2), out) == 12
+            if weight:
+                assert value(by_method, kind(1, 2), out) == weight
+                continue
+            with pytest.raises(errors.TypingError, match="weight"):
+                by_method[1, 1](kind(1, 2), out)
+
+
+@pytest.mark.parametrize("hides", [property(lambda self: 42), 42])
+def test_what_hides_a_field_is_refused(hides, out):
+    hiding = type("Point", (Point,), {"__slots__": (), "x": hides})
+    kernel = cuda.jit(weigh.py_func)
+
+    @cuda.jit
+    def kernel_that_makes_one(out):
+        out[0] = hiding(1, 2).x
+
+    for _ in range(2):
+        with pytest.raises(errors.LaunchArgumentError, match="with a field 'x' and has another 'x' of its own"):
+            kernel[1, 1](hiding(1, 2), out)
+        assert value(kernel, Point(1, 2), out) == 12
+        with pytest.raises(TypeError, match="hides"):
+            kernel_that_makes_one[1, 1](out)
+
+
+def test_classes_of_named_tuples_come_and_go(out):
+    """Few of them are kept."""
+    seen = []
+    for i in range(200):
+        kind = collections.namedtuple("Point", "y x" if i % 3 else "x y")
+        point = kind(i, 7)
+        assert value(weigh, point, out) == point.x * 10 + point.y
+        seen.append(weakref.ref(kind))
+    del kind, point
+    gc.collect()
+    assert sum(kept() is not None for kept in seen) <= 33
+
+
+@cuda.jit
 def weigh_first_point(points, out):
     out[0] = points[0].x * 10 + points[0].y
 

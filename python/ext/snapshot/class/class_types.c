@@ -132,6 +132,30 @@ static int tuple_has_methods(ExtState *state, PyObject *class)
     return 0;
 }
 
+/* Kernels see the fields alone: what a class that is derived from a named tuple's has in place of one is refused. */
+static bool check_hidden(PyObject *class, PyObject *fields)
+{
+    PyObject *classes = ((PyTypeObject *)class)->tp_mro;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(classes); i++) {
+        PyObject *attributes = ((PyTypeObject *)PyTuple_GET_ITEM(classes, i))->tp_dict;
+        if (!attributes || !PyDict_Check(attributes))
+            continue;
+        if (PyDict_GetItemString(attributes, "_fields"))
+            break;
+        for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(fields); k++) {
+            PyObject *field = PyTuple_GET_ITEM(fields, k);
+            if (PyDict_Contains(attributes, field) <= 0)
+                continue;
+            PyErr_Format(PyExc_TypeError,
+                         "'%s' is a named tuple with a field '%U' and has another '%U' of its own, which hides that; "
+                         "kernels would read the field: give one of the two another name",
+                         ((PyTypeObject *)class)->tp_name, field, field);
+            return false;
+        }
+    }
+    return !PyErr_Occurred();
+}
+
 const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
 {
     ExtDeclaredClass declared;
@@ -139,7 +163,7 @@ const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
         return PySet_Add(state->kept_classes, declared.class) == 0 ? declared_type(state, &declared, arena) : NULL;
     PyObject *fields = ext_hold(ext_class_fields(state, class));
     TupleTag tag = PyType_IsSubtype((PyTypeObject *)class, &PyTuple_Type) ? TUPLE_NAMED : TUPLE_INSTANCE;
-    if (!fields)
+    if (!fields || (tag == TUPLE_NAMED && !check_hidden(class, fields)))
         return NULL;
     int has_methods = tag == TUPLE_NAMED ? tuple_has_methods(state, class) : 1;
     if (has_methods < 0 || (has_methods && PySet_Add(state->kept_classes, class) < 0))
@@ -148,6 +172,37 @@ const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena)
     if (type && tag == TUPLE_NAMED && has_methods)
         type->class = class;
     return type;
+}
+
+typedef struct ClassWork {
+    ExtState *state;
+    PyObject *class;
+    Arena *arena;
+    bool is_plain;
+} ClassWork;
+
+static bool find_plain(void *data)
+{
+    ClassWork *work = data;
+    const Type *type = ext_class_type(work->state, work->class, work->arena);
+    work->is_plain = type && type_is_tagged(type, TUPLE_NAMED) && !type->class;
+    return type != NULL;
+}
+
+/* What is known of a class is there for as long as the class is, since a reference to it is kept with that. */
+int ext_class_is_plain(ExtState *state, PyObject *class)
+{
+    PyObject **place = &state->plain_classes[((uintptr_t)class >> 6) % EXT_PLAIN_CLASSES];
+    if (__atomic_load_n(place, __ATOMIC_ACQUIRE) == class)
+        return 1;
+    ClassWork work = {state, class, ext_arena(), false};
+    if (!work.arena)
+        return -1;
+    bool known = ext_guard(find_plain, &work);
+    arena_destroy(work.arena);
+    if (work.is_plain)
+        Py_XDECREF(__atomic_exchange_n(place, Py_NewRef(class), __ATOMIC_ACQ_REL));
+    return known || !PyErr_Occurred() ? work.is_plain : -1;
 }
 
 /* Whether a subclass of a named tuple's class adds a constructor. */

@@ -20,6 +20,9 @@ PyObject *ext_declared_fields(const ExtDeclaredClass *declared, PyObject *value)
 /* In a guard: the type of what a class of named tuples or dataclasses makes, with items of none but for fields of
  * declared types. NULL without an exception for any other class. */
 const Type *ext_class_type(ExtState *state, PyObject *class, Arena *arena);
+/* Whether it is a class of named tuples to which the program has given no methods, as types of those name no class. -1: an
+ * exception. */
+int ext_class_is_plain(ExtState *state, PyObject *class);
 /* The field names of such a class as a tuple. New reference; NULL without an exception for any other class. */
 PyObject *ext_class_fields(ExtState *state, PyObject *class);
 /* Whether calling the class does more than filling the fields in order. */
