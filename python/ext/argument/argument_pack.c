@@ -224,13 +224,17 @@ static bool add_host_array(Packer *packer, ExtArrayView *view, const Type *type)
         frame->arrays = grown;
         frame->array_capacity *= 2;
     }
-    frame->arrays[frame->array_count++] = (ExtHostArray){.array = view->host,
-                                                         .type = type,
-                                                         .field = packer->field,
-                                                         .parameter = packer->parameter,
-                                                         .copy_in = view->copy_in,
-                                                         .copy_out = view->copy_out,
-                                                         .is_owned = packer->holds || view->owner};
+    frame->arrays[frame->array_count++] =
+        (ExtHostArray){.array = view->host,
+                       .type = type,
+                       .field = packer->field,
+                       .parameter = packer->parameter,
+                       .dtype = (PyArray_Descr *)Py_NewRef((PyObject *)PyArray_DESCR(view->host)),
+                       .ndim = PyArray_NDIM(view->host),
+                       .flags = PyArray_FLAGS(view->host) & EXT_PACKED_FLAGS,
+                       .copy_in = view->copy_in,
+                       .copy_out = view->copy_out,
+                       .is_owned = packer->holds || view->owner};
     if (packer->holds && !view->owner)
         Py_INCREF(view->host);
     view->owner = NULL;

@@ -62,17 +62,41 @@ static bool needs_temporary(const ExtLaunchFrame *frame, const ExtHostArray *eac
     return !PyArray_IS_C_CONTIGUOUS(each->array) && !PyArray_IS_F_CONTIGUOUS(each->array);
 }
 
+/* Code of the program that ran while other arguments were packed may have changed the array. Its memory, extents and strides
+ * are only now written down. */
+static bool check_as_packed(const ExtLaunchFrame *frame, const ExtHostArray *each)
+{
+    PyArrayObject *array = each->array;
+    const char *what = PyArray_NDIM(array) != each->ndim                          ? "dimensions"
+                       : PyArray_DESCR(array) != each->dtype                      ? "dtype"
+                       : (PyArray_FLAGS(array) & EXT_PACKED_FLAGS) != each->flags ? "memory layout or writeable flag"
+                                                                                  : NULL;
+    if (!what)
+        return true;
+    PyErr_Format(PyExc_ValueError,
+                 "the array's %s changed during the launch, by what another argument runs to tell what it is", what);
+    ext_raise_argument(frame->kernel, each->parameter);
+    return false;
+}
+
+/* A plain array: a class that is derived from NumPy's has no say, whose code might change the others. */
+static PyArrayObject *make_temporary(const ExtHostArray *each)
+{
+    PyArrayObject *made = (PyArrayObject *)PyArray_NewLikeArray(each->array, NPY_KEEPORDER, NULL, 0);
+    if (made && each->copy_in && PyArray_CopyInto(made, each->array) < 0)
+        Py_CLEAR(made);
+    return made;
+}
+
 bool ext_host_arrays_begin(ExtLaunchFrame *frame)
 {
+    for (uint32_t i = 0; i < frame->array_count; i++)
+        if (!check_as_packed(frame, &frame->arrays[i]))
+            return false;
     for (uint32_t i = 0; i < frame->array_count; i++) {
         ExtHostArray *each = &frame->arrays[i];
-        if (needs_temporary(frame, each)) {
-            bool copies = each->copy_in;
-            each->temporary = (PyArrayObject *)(copies ? PyArray_NewCopy(each->array, NPY_KEEPORDER)
-                                                       : PyArray_NewLikeArray(each->array, NPY_KEEPORDER, NULL, 0));
-            if (!each->temporary)
-                return false;
-        }
+        if (needs_temporary(frame, each) && !(each->temporary = make_temporary(each)))
+            return false;
         PyArrayObject *memory = memory_of(each);
         ext_write_array(frame->parameters, each->field, each->type, jit_abi(frame->specialization)->only_pointers,
                         (RtPointer)(uintptr_t)PyArray_DATA(memory), (const int64_t *)PyArray_DIMS(memory),

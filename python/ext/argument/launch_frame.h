@@ -3,10 +3,14 @@
 #ifndef CUJIT_EXT_LAUNCH_FRAME_H
 #define CUJIT_EXT_LAUNCH_FRAME_H
 
+#include "ext/kernel.h"
 #include "ext/state.h"
 #include "jit/jit.h"
 
 enum { FRAME_BYTES = 4096, FRAME_ARRAYS = 8, FRAME_STREAMS = 4 };
+
+/* Those of an array's flags that the type tells. */
+enum { EXT_PACKED_FLAGS = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_WRITEABLE };
 
 typedef struct ExtHostArray {
     PyArrayObject *array; /* the argument; borrowed, unless is_owned */
@@ -14,6 +18,8 @@ typedef struct ExtHostArray {
     const Type *type;
     const AbiField *field; /* of its pointer */
     uint32_t parameter;
+    PyArray_Descr *dtype; /* owned; this and the next two: as the array was when it was packed */
+    int ndim, flags;
     bool copy_in, copy_out; /* as asked for */
     bool is_owned; /* array was made for the launch, over the memory of a record or of another library's array */
     RtPointer device_pointer; /* GPU: the device copy, owned where it is in no block */
@@ -29,6 +35,7 @@ typedef struct ExtHostBlock {
 
 typedef struct ExtLaunchFrame {
     ExtState *state;
+    const ExtKernel *kernel;
     RtDevice *device;
     bool at_home; /* an array is on that device */
     uint64_t elsewhere; /* other devices that arrays are on */
@@ -51,9 +58,11 @@ typedef struct ExtLaunchFrame {
 /* The frame has no arrays and streams any more. */
 static inline void ext_frame_forget_arrays(ExtLaunchFrame *frame)
 {
-    for (uint32_t i = 0; i < frame->array_count; i++)
+    for (uint32_t i = 0; i < frame->array_count; i++) {
+        Py_DECREF(frame->arrays[i].dtype);
         if (frame->arrays[i].is_owned)
             Py_DECREF(frame->arrays[i].array);
+    }
     frame->array_count = 0;
     Py_CLEAR(frame->kept);
 }
@@ -61,9 +70,10 @@ static inline void ext_frame_forget_arrays(ExtLaunchFrame *frame)
 /* Whether the arguments have the specialization's types. */
 typedef enum ExtMatch { EXT_MATCH, EXT_MISMATCH, EXT_ERROR } ExtMatch;
 
-static inline void ext_frame_init(ExtLaunchFrame *frame, ExtState *state, RtDevice *device)
+static inline void ext_frame_init(ExtLaunchFrame *frame, const ExtKernel *kernel, RtDevice *device)
 {
-    frame->state = state;
+    frame->state = kernel->state;
+    frame->kernel = kernel;
     frame->device = device;
     frame->parameters = frame->small;
     frame->arrays = frame->small_arrays;
@@ -84,7 +94,7 @@ void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *typ
                      const int64_t *shape, const int64_t *strides);
 
 /* host_arrays.c, in this order; begin and end need the GIL, the others do not want it. */
-/* Makes temporaries and writes the fields of host arrays. */
+/* Makes temporaries and writes the fields of host arrays. LaunchArgumentError where one is not as it was packed. */
 bool ext_host_arrays_begin(ExtLaunchFrame *frame);
 /* GPU: copies them to the device. Nothing on the CPU device. */
 bool ext_host_arrays_copy_in(ExtLaunchFrame *frame, RtStream *stream, Diag *diag);

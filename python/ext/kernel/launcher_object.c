@@ -358,7 +358,7 @@ static PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, 
     if (is_for_others(self))
         return launch_own_kernel(self, args, count);
     ExtLaunchFrame frame;
-    ext_frame_init(&frame, self->state, device);
+    ext_frame_init(&frame, kernel, device);
     Py_ssize_t failed_at = 0;
     ExtMatch match = pack_again(&frame, last, is_chosen, args, count, &failed_at);
     if (match == EXT_ERROR)

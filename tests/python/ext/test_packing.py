@@ -372,6 +372,88 @@ def test_arrays_that_only_a_field_gives_last_for_the_launch(kernel, wrap, out):
         assert value(kernel, Making(made(7.0 + i), made(2.0)), out) == 72 + 10 * i
 
 
+class Telling:
+    """An array that runs something when a launch asks what it is."""
+
+    def __init__(self, array, run):
+        self.array, self.run = array, run
+
+    @property
+    def __cuda_array_interface__(self):
+        self.run()
+        return dict(self.array.__array_interface__, version=3)
+
+
+def reshape(array):
+    array.shape = 1, -1
+
+
+def resize(array):
+    array.resize((3, 5), refcheck=False)
+
+
+def resize_to_none(array):
+    array.resize((), refcheck=False)
+
+
+def lengthen(array):
+    array.resize(1000, refcheck=False)
+
+
+def become_bytes(array):
+    array.dtype = np.uint8
+
+
+def become_other_numbers(array):
+    array.dtype = np.int64
+
+
+def become_read_only(array):
+    array.flags.writeable = False
+
+
+@cuda.jit
+def sum_of_two(a, b, out):
+    out[0] = a[0] + b[0]
+    out[1] = a.shape[0]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("change, what", [
+    (reshape, "dimensions"), (resize, "dimensions"), (resize_to_none, "dimensions"), (become_bytes, "dtype"),
+    (become_other_numbers, "dtype"), (become_read_only, "memory layout or writeable flag")])
+def test_a_host_array_that_changes_during_the_launch(change, what):
+    numbers, other, out = np.arange(1.0, 6.0), np.full(3, 10.0), np.zeros(2)
+    sum_of_two[1, 1](numbers, other, out)
+    for _ in range(2):
+        numbers = np.arange(1.0, 6.0)
+        with pytest.raises(errors.LaunchArgumentError, match=f"'a' of kernel 'sum_of_two': the array's {what} changed"):
+            sum_of_two[1, 1](numbers, Telling(other, lambda array=numbers: change(array)), out)
+    numbers = np.arange(1.0, 6.0)
+    sum_of_two[1, 1](numbers, Telling(other, lambda: lengthen(numbers)), out)
+    assert out.tolist() == [11, 1000]
+
+
+class Meddling(np.ndarray):
+    """Its copies run code of the program."""
+    run = None
+
+    def __array_finalize__(self, source):
+        if Meddling.run:
+            Meddling.run()
+
+
+def test_copies_for_the_launch_run_no_code_of_the_program():
+    numbers, out = np.arange(1.0, 6.0), np.zeros(2)
+    shared = np.frombuffer(bytearray(b"." + np.full(3, 10.0).tobytes()), np.uint8)[1:].view(np.float64).view(Meddling)
+    Meddling.run = lambda: numbers.resize(1 << 20, refcheck=False)
+    try:
+        sum_of_two[1, 1](numbers, shared, out)
+    finally:
+        Meddling.run = None
+    assert numbers.size == 5 and out.tolist() == [11, 5]
+
+
 def forged(class_, array):
     """An object of that class of bytes that has in it what an array has."""
     head, size = object.__basicsize__, DeviceNDArray.__basicsize__
