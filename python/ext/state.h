@@ -25,7 +25,9 @@ typedef struct ExtMadeType {
     struct ExtMadeType *next;
     Arena *arena;
     const Type *type;
-    PyObject *dtype, *names; /* references to what it was made of: programs may rename the fields of a dtype */
+    /* References to what it was made of: programs may rename the fields of a dtype. nested: a tuple of the dtype and the names of
+     * each record in a field, or None. */
+    PyObject *dtype, *names, *nested;
 } ExtMadeType;
 
 enum { EXT_RECENT_TYPES = 32, EXT_PLAIN_CLASSES = 32 };
@@ -34,6 +36,7 @@ static inline void ext_made_type_destroy(ExtMadeType *made)
 {
     Py_DECREF(made->dtype);
     Py_XDECREF(made->names);
+    Py_DECREF(made->nested);
     arena_destroy(made->arena);
 }
 

@@ -147,6 +147,7 @@ static const Type *make_chars(Arena *arena, PyArray_Descr *dtype)
 /* A record of two fields takes about as many bytes. A program that makes dtypes without end keeps the types of all of them. */
 enum { SIZE_OF_A_TYPE = 1024 };
 
+/* --- one type for one dtype ---------------------------------------------------------------------------------------------- */
 typedef struct DtypeWork {
     ExtState *state;
     Arena *arena;
@@ -183,19 +184,74 @@ static void keep(ExtState *state, ExtMadeType *node)
         continue;
 }
 
-/* Threads that make the type of one dtype at the same time all get that of the first. The key is a copy: a dict takes an object
- * for equal to itself, and programs rename the fields of their dtypes. */
-static const Type *new_type(ExtState *state, PyArray_Descr *dtype)
+/* The records in the fields of a record, and in those of these: each one's dtype and the names of its fields. */
+static bool add_nested(PyArray_Descr *dtype, PyObject *list)
+{
+    PyObject *names = PyDataType_NAMES(dtype), *fields = PyDataType_FIELDS(dtype);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++) {
+        PyObject *entry = PyDict_GetItemWithError(fields, PyTuple_GET_ITEM(names, i));
+        PyArray_Descr *field = entry ? (PyArray_Descr *)PyTuple_GetItem(entry, 0) : NULL;
+        if (!field)
+            return false;
+        if (PyDataType_SUBARRAY(field))
+            field = PyDataType_SUBARRAY(field)->base;
+        if (PyDataType_HASFIELDS(field) &&
+            (PyList_Append(list, (PyObject *)field) < 0 || PyList_Append(list, PyDataType_NAMES(field)) < 0 ||
+             !add_nested(field, list)))
+            return false;
+    }
+    return true;
+}
+
+/* All of them as a tuple, or None. New reference; NULL with an exception. */
+static PyObject *nested_records(PyArray_Descr *dtype)
+{
+    if (!PyDataType_HASFIELDS(dtype))
+        return Py_NewRef(Py_None);
+    PyObject *list = PyList_New(0), *nested = NULL;
+    if (list && add_nested(dtype, list))
+        nested = PyList_GET_SIZE(list) ? PyList_AsTuple(list) : Py_NewRef(Py_None);
+    Py_XDECREF(list);
+    return nested;
+}
+
+/* Whether the dtype is the very one, and no fields have been renamed since, in it and in the records of its fields. */
+static inline bool is_made_of(const ExtMadeType *made, const PyArray_Descr *dtype)
+{
+    if (made->dtype != (const PyObject *)dtype || made->names != PyDataType_NAMES(dtype))
+        return false;
+    for (Py_ssize_t i = 0; made->nested != Py_None && i < PyTuple_GET_SIZE(made->nested); i += 2)
+        if (PyDataType_NAMES((PyArray_Descr *)PyTuple_GET_ITEM(made->nested, i)) !=
+            PyTuple_GET_ITEM(made->nested, i + 1))
+            return false;
+    return true;
+}
+
+/* The key of `record_types`: a dict takes an object for equal to itself, and programs rename the fields of their dtypes, so it
+ * is a copy. Records in fields are not copied by that: their names stand beside. */
+static PyObject *key_of(PyArray_Descr *dtype, PyObject *nested)
+{
+    PyObject *copy = (PyObject *)PyArray_DescrNew(dtype);
+    if (!copy || nested == Py_None)
+        return copy;
+    PyObject *key = PyTuple_Pack(2, copy, nested);
+    Py_DECREF(copy);
+    return key;
+}
+
+/* Threads that make the type of one dtype at the same time all get that of the first. */
+static const Type *new_type(ExtState *state, PyArray_Descr *dtype, PyObject *nested)
 {
     DtypeWork work = {.state = state, .arena = ext_small_arena(SIZE_OF_A_TYPE), .dtype = dtype};
     bool made = work.arena && ext_guard(make_type, &work);
     PyObject *capsule = made ? PyCapsule_New(work.node, NULL, NULL) : NULL, *kept = NULL;
-    PyObject *key = capsule ? (PyObject *)PyArray_DescrNew(dtype) : NULL;
+    PyObject *key = capsule ? key_of(dtype, nested) : NULL;
     if (key) {
         *work.node = (ExtMadeType){.arena = work.arena,
                                    .type = work.type,
                                    .dtype = Py_NewRef((PyObject *)dtype),
-                                   .names = Py_XNewRef(PyDataType_NAMES(dtype))};
+                                   .names = Py_XNewRef(PyDataType_NAMES(dtype)),
+                                   .nested = Py_NewRef(nested)};
         PyDict_SetDefaultRef(state->record_types, key, capsule, &kept);
     }
     const ExtMadeType *first = kept ? PyCapsule_GetPointer(kept, NULL) : NULL;
@@ -212,21 +268,30 @@ static const Type *new_type(ExtState *state, PyArray_Descr *dtype)
     return type;
 }
 
-/* Types that are made of a dtype are made once. */
-static const Type *made_type(ExtState *state, PyArray_Descr *dtype)
+static const Type *known_or_new_type(ExtState *state, PyArray_Descr *dtype, PyObject *nested)
 {
-    PyObject *known;
-    const ExtMadeType *recent = atomic_load_explicit(recent_place(state, dtype), memory_order_acquire);
-    if (recent && recent->dtype == (PyObject *)dtype && recent->names == PyDataType_NAMES(dtype))
-        return recent->type;
-    int found = PyDict_GetItemRef(state->record_types, (PyObject *)dtype, &known);
+    PyObject *known, *key = nested == Py_None ? Py_NewRef((PyObject *)dtype) : key_of(dtype, nested);
+    int found = key ? PyDict_GetItemRef(state->record_types, key, &known) : -1;
+    Py_XDECREF(key);
     if (found <= 0)
-        return found ? NULL : new_type(state, dtype);
+        return found ? NULL : new_type(state, dtype, nested);
     ExtMadeType *made = PyCapsule_GetPointer(known, NULL);
-    if (made->dtype == (PyObject *)dtype && made->names == PyDataType_NAMES(dtype)) /* references are kept to these */
+    if (is_made_of(made, dtype)) /* references are kept to all of these */
         atomic_store_explicit(recent_place(state, dtype), made, memory_order_release);
     Py_DECREF(known);
     return made->type;
+}
+
+/* Types that are made of a dtype are made once. */
+static const Type *made_type(ExtState *state, PyArray_Descr *dtype)
+{
+    const ExtMadeType *recent = atomic_load_explicit(recent_place(state, dtype), memory_order_acquire);
+    if (recent && is_made_of(recent, dtype))
+        return recent->type;
+    PyObject *nested = nested_records(dtype);
+    const Type *type = nested ? known_or_new_type(state, dtype, nested) : NULL;
+    Py_XDECREF(nested);
+    return type;
 }
 
 const Type *ext_element_type(ExtState *state, PyArray_Descr *dtype)

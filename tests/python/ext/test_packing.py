@@ -55,6 +55,41 @@ def test_fields_that_are_renamed_often(out):
         assert value(kernel, points[0], out) == 10 * (names.index("x") + 1) + names.index("y") + 1
 
 
+@cuda.jit
+def weigh_inside(r, out):
+    out[0] = r.p.x * 10 + r.p.y
+
+
+@cuda.jit
+def weigh_in_array(r, out):
+    out[0] = r.p[1].x * 10 + r.p[1].y
+
+
+@cuda.jit
+def weigh_deep_inside(r, out):
+    out[0] = r.o.p.x * 10 + r.o.p.y
+
+
+@pytest.mark.parametrize("kernel, wrap", [
+    (weigh_inside, lambda inner: [("p", inner)]), (weigh_in_array, lambda inner: [("p", inner, 2)]),
+    (weigh_deep_inside, lambda inner: [("q", np.int32), ("o", [("p", inner)])])])
+def test_fields_of_a_record_in_a_field_that_are_renamed(kernel, wrap, out):
+    """NumPy keeps the hash of the outer dtype."""
+    inner = np.dtype([("x", np.int32), ("y", np.int32)])
+    records = np.zeros(1, wrap(inner))
+    other = np.zeros(1, wrap(np.dtype([("x", np.int32), ("y", np.int32)])))
+    for array in (records, other):
+        held = array["o"]["p"] if "o" in array.dtype.names else array["p"]
+        held["x"], held["y"] = 1, 2
+    held = records.dtype["o"]["p"] if "o" in records.dtype.names else records.dtype["p"]
+    held = held.base
+    for names, expected in [("xy", 12), ("yx", 21), ("xy", 12), ("yx", 21)]:
+        held.names = tuple(names)
+        for _ in range(2):
+            assert value(kernel, records[0], out) == expected
+            assert value(kernel, other[0], out) == 12
+
+
 def test_records_of_one_size_in_turn(out):
     """More dtypes than there are places for those that were seen last."""
     dtypes = [np.dtype([(name, np.int32) for name in names]) for names in itertools.permutations(["x", "y", "z"])]
