@@ -244,9 +244,13 @@ static bool add_host_array(Packer *packer, ExtArrayView *view, const Type *type)
 /* Keeps what has memory until the kernel has been launched. */
 static bool keep(ExtLaunchFrame *frame, PyObject *owner)
 {
-    if (!frame->kept)
-        frame->kept = PyList_New(0);
-    return frame->kept && PyList_Append(frame->kept, owner) == 0;
+    if (frame->kept_count < FRAME_KEPT) {
+        frame->kept[frame->kept_count++] = Py_NewRef(owner);
+        return true;
+    }
+    if (!frame->kept_more)
+        frame->kept_more = PyList_New(0);
+    return frame->kept_more && PyList_Append(frame->kept_more, owner) == 0;
 }
 
 /* The base of device arrays is the last but object of what their classes inherit from, wherever programs' own classes do
@@ -487,6 +491,17 @@ static ExtMatch pack_optional(Packer *packer, PyObject *value, const Type *type)
     return EXT_MATCH;
 }
 
+/* Names are short: a call would take longer. */
+static inline bool is_name(PyObject *text, const char *name)
+{
+    const char *at = !PyUnicode_Check(text)             ? NULL
+                     : PyUnicode_IS_COMPACT_ASCII(text) ? PyUnicode_DATA(text)
+                                                        : PyUnicode_AsUTF8(text);
+    for (; at && *at && *at == *name; at++)
+        name++;
+    return at && *at == *name;
+}
+
 /* Whether the class has the type's name and fields, as many of one name may have, and no methods. */
 static ExtMatch match_class(Packer *packer, PyTypeObject *class, const Type *type)
 {
@@ -495,11 +510,14 @@ static ExtMatch match_class(Packer *packer, PyTypeObject *class, const Type *typ
     int is_plain = packer->frame->converts ? 1 : ext_class_is_plain(packer->frame->state, (PyObject *)class);
     if (is_plain <= 0)
         return is_plain ? EXT_ERROR : EXT_MISMATCH;
-    PyObject *fields = PyObject_GetAttr((PyObject *)class, packer->frame->state->fields_name);
+    PyObject *fields = NULL, *name_of_fields = packer->frame->state->fields_name;
+    if (class->tp_dict && PyDict_GetItemRef(class->tp_dict, name_of_fields, &fields) < 0)
+        return EXT_ERROR;
+    if (!fields) /* of a class that it is derived from */
+        fields = PyObject_GetAttr((PyObject *)class, name_of_fields);
     bool same = fields && PyTuple_Check(fields) && PyTuple_GET_SIZE(fields) == type->count;
     for (uint32_t i = 0; same && i < type->count; i++) {
-        const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(fields, i));
-        same = name && strcmp(name, type->names[i]) == 0;
+        same = is_name(PyTuple_GET_ITEM(fields, i), type->names[i]);
     }
     Py_XDECREF(fields);
     return same ? EXT_MATCH : !PyErr_Occurred() || ext_forgive() ? EXT_MISMATCH : EXT_ERROR;

@@ -7,7 +7,7 @@
 #include "ext/state.h"
 #include "jit/jit.h"
 
-enum { FRAME_BYTES = 4096, FRAME_ARRAYS = 8, FRAME_STREAMS = 4 };
+enum { FRAME_BYTES = 4096, FRAME_ARRAYS = 8, FRAME_STREAMS = 4, FRAME_KEPT = 4 };
 
 /* Those of an array's flags that the type tells. */
 enum { EXT_PACKED_FLAGS = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_WRITEABLE };
@@ -50,7 +50,9 @@ typedef struct ExtLaunchFrame {
     uint64_t streams[FRAME_STREAMS]; /* foreign streams whose work must be done before the launch */
     const struct ExtArrayKind *asked; /* the library whose current stream is among them, and for which GPU */
     int asked_ordinal;
-    PyObject *kept; /* list: what gives foreign memory back when it goes; NULL: nothing */
+    uint32_t kept_count;
+    PyObject *kept_more; /* list: what there is no room for; NULL: nothing */
+    PyObject *kept[FRAME_KEPT]; /* references to what has memory that goes with it */
     ExtHostArray small_arrays[FRAME_ARRAYS];
     _Alignas(16) uint8_t small[FRAME_BYTES];
 } ExtLaunchFrame;
@@ -64,7 +66,9 @@ static inline void ext_frame_forget_arrays(ExtLaunchFrame *frame)
             Py_DECREF(frame->arrays[i].array);
     }
     frame->array_count = 0;
-    Py_CLEAR(frame->kept);
+    while (frame->kept_count)
+        Py_DECREF(frame->kept[--frame->kept_count]);
+    Py_CLEAR(frame->kept_more);
 }
 
 /* Whether the arguments have the specialization's types. */
@@ -77,12 +81,12 @@ static inline void ext_frame_init(ExtLaunchFrame *frame, const ExtKernel *kernel
     frame->device = device;
     frame->parameters = frame->small;
     frame->arrays = frame->small_arrays;
-    frame->array_count = frame->stream_count = 0;
+    frame->array_count = frame->stream_count = frame->kept_count = 0;
     frame->array_capacity = FRAME_ARRAYS;
     frame->wait_for_device = frame->at_home = false;
     frame->elsewhere = 0;
     frame->asked = NULL;
-    frame->kept = NULL;
+    frame->kept_more = NULL;
     frame->block.size = 0;
 }
 
@@ -105,7 +109,7 @@ bool ext_frame_end(ExtLaunchFrame *frame, bool launched);
 /* Whether it owns nothing: it need not be ended. */
 static inline bool ext_frame_is_bare(const ExtLaunchFrame *frame)
 {
-    return !frame->array_count && !frame->kept && frame->arrays == frame->small_arrays &&
+    return !frame->array_count && !frame->kept_count && frame->arrays == frame->small_arrays &&
            frame->parameters == frame->small;
 }
 
