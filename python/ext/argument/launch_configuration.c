@@ -21,11 +21,13 @@ static bool fail_integer(PyObject *object, const char *what, int axis)
     return false;
 }
 
-static bool fail_dimension(const char *what, int axis, int64_t value, const uint32_t *limits)
+/* overflow: the value is beyond that one. */
+static bool fail_dimension(const char *what, int axis, int64_t value, int overflow, const uint32_t *limits)
 {
     char text[200];
-    snprintf(text, sizeof text, "%s has %lld %s along %c; from 1 to %u can be launched", what, (long long)value,
-             counted(what), "xyz"[axis], limits[axis]);
+    const char *beyond = overflow > 0 ? "more than " : overflow < 0 ? "less than " : "";
+    snprintf(text, sizeof text, "%s has %s%lld %s along %c; from 1 to %u can be launched", what, beyond,
+             (long long)value, counted(what), "xyz"[axis], limits[axis]);
     return fail(text);
 }
 
@@ -42,7 +44,7 @@ static bool read_dimension(PyObject *object, const char *what, int axis, const u
     if (overflow)
         value = overflow > 0 ? INT64_MAX : INT64_MIN;
     if (value < 1 || value > limits[axis])
-        return fail_dimension(what, axis, value, limits);
+        return fail_dimension(what, axis, value, overflow, limits);
     *out = (uint32_t)value;
     return true;
 }
@@ -77,6 +79,10 @@ static bool read_dimensions(PyObject *object, const char *what, const uint32_t *
 static bool read_shared(PyObject *object, uint32_t *out)
 {
     PyObject *integer = object == Py_None ? PyLong_FromLong(0) : PyNumber_Index(object);
+    if (!integer && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError,
+                     "dynamic shared memory is %R, of type %s; a number of bytes is an int, which // and int() make",
+                     object, Py_TYPE(object)->tp_name);
     if (!integer)
         return false;
     int overflow;

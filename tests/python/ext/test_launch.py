@@ -119,6 +119,11 @@ def test_errors_say_what_to_do():
         add[np.ceil(3.5), 32](x, x, x)
     with pytest.raises(TypeError, match=r"block has 2.5 along y, of type float; a number of threads is an int"):
         add[1, (32, 2.5)](x, x, x)
+    with pytest.raises(TypeError, match=r"dynamic shared memory is 1.5, of type float; a number of bytes is an int"):
+        add[1, 32, 0, 1.5](x, x, x)
+    for number, told in [(2**64, "more than 9223372036854775807"), (-2**64, "less than -9223372036854775808")]:
+        with pytest.raises(LaunchConfigurationError, match=f"grid has {told} blocks along x; from 1 to"):
+            add[number, 8](x, x, x)
     with pytest.raises(TypeError, match="type 'object'; they take numbers, arrays, tuples"):
         add[1, 32](x, object(), x)
     with pytest.raises(TypeError, match=r"argument 'y'.* type 'list'; np.array\(...\) makes an array"):
