@@ -293,6 +293,19 @@ static __attribute__((noinline, cold)) PyObject *launch_own_kernel(ExtLauncher *
     return result;
 }
 
+static void tell_mismatch(PyObject *value)
+{
+    const char *class = Py_TYPE(value)->tp_name;
+    if (PyTuple_Check(value) && !PyTuple_CheckExact(value) && !PyObject_HasAttrString(value, "_fields"))
+        PyErr_Format(
+            PyExc_TypeError,
+            "kernels take tuples and named tuples, and no other class that is derived from tuple, such as '%s'; "
+            "tuple(...) makes a tuple of it",
+            class);
+    else
+        PyErr_SetString(PyExc_TypeError, "the value does not fit the type that the kernel was compiled for");
+}
+
 /* Packs the arguments for the device and the specialization they need, found or compiled now. */
 static __attribute__((noinline, cold)) ExtMatch pack_anew(ExtLauncher *self, ExtLaunchFrame *frame, bool is_chosen,
                                                           PyObject *const *args, Py_ssize_t count,
@@ -309,7 +322,7 @@ static __attribute__((noinline, cold)) ExtMatch pack_anew(ExtLauncher *self, Ext
         return EXT_ERROR;
     ExtMatch match = ext_frame_pack(frame, found, converts, args, failed_at);
     if (match == EXT_MISMATCH)
-        PyErr_SetString(PyExc_TypeError, "the value does not fit the type that the kernel was compiled for");
+        tell_mismatch(args[*failed_at]);
     if (match != EXT_MATCH)
         return ext_raise_argument(kernel, *failed_at), EXT_ERROR;
     ext_remember_specialization(kernel, found, converts);

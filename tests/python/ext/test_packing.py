@@ -280,6 +280,12 @@ def test_a_plain_tuple_is_no_named_one(out):
     assert value(kernel, Point(1, 2), out) == 12
 
 
+def test_a_class_derived_from_tuple_is_refused(out):
+    derived = type("Derived", (tuple,), {})
+    with pytest.raises(errors.LaunchArgumentError, match="derived from tuple, such as 'Derived'; tuple"):
+        add_up[1, 1](derived((1, 2)), out)
+
+
 @cuda.jit
 def add_up(numbers, out):
     total = 0.0
