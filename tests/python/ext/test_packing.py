@@ -414,15 +414,15 @@ def test_arrays_that_only_a_field_gives_last_for_the_launch(kernel, wrap, out):
 
 
 class Telling:
-    """An array that runs something when a launch asks what it is."""
+    """An array on the device that runs something when a launch asks what it is."""
 
     def __init__(self, array, run):
-        self.array, self.run = array, run
+        self.array, self.run = cuda.to_device(array), run
 
     @property
     def __cuda_array_interface__(self):
         self.run()
-        return dict(self.array.__array_interface__, version=3)
+        return self.array.__cuda_array_interface__
 
 
 def reshape(array):
