@@ -158,37 +158,59 @@ static IrValue *lacking(const IrValue *phi)
     return NULL;
 }
 
-/* Whether the value is read as this operand of the phi alone. */
-static bool is_only_for(const IrFunc *function, const IrValue *value, const IrValue *phi, uint32_t operand)
+/* By the id of each value: where those that have it as an operand begin; they end where the next ones do. One has been
+ * changed since if it has the operand no longer. */
+typedef struct Users {
+    const IrValue **all;
+    uint32_t *first;
+} Users;
+
+static Users list_users(const IrFunc *function, Arena *arena)
 {
+    uint32_t count = 0, *first = ARENA_ARRAY(arena, uint32_t, function->value_count + 2);
+    for (const IrBlock *block = function->first; block; block = block->next)
+        for (const IrValue *user = block->first; user; user = user->next)
+            for (uint32_t i = 0; i < user->operand_count; i++, count++)
+                first[user->operands[i]->id + 2]++;
+    for (uint32_t id = 0; id < function->value_count; id++)
+        first[id + 2] += first[id + 1];
+    const IrValue **all = ARENA_ARRAY(arena, const IrValue *, count);
     for (const IrBlock *block = function->first; block; block = block->next)
         for (const IrValue *user = block->first; user; user = user->next)
             for (uint32_t i = 0; i < user->operand_count; i++)
-                if (user->operands[i] == value && !(user == phi && i == operand))
-                    return false;
+                all[first[user->operands[i]->id + 1]++] = user;
+    return (Users){all, first};
+}
+
+/* Whether the value is read as this operand of the phi alone. */
+static bool is_only_for(const Users *users, const IrValue *value, const IrValue *phi, uint32_t operand)
+{
+    for (uint32_t k = users->first[value->id]; k < users->first[value->id + 1]; k++)
+        for (uint32_t i = 0; i < users->all[k]->operand_count; i++)
+            if (users->all[k]->operands[i] == value && !(users->all[k] == phi && i == operand))
+                return false;
     return true;
 }
 
 /* Whether the phi is read only where it does not have this operand, or by the loop around for this operand. */
-static bool is_never_read(const IrGraph *graph, const IrValue *phi, uint32_t operand, Fact other)
+static bool is_never_read(const IrGraph *graph, const Users *users, const IrValue *phi, uint32_t operand, Fact other)
 {
-    const IrFunc *function = graph->function;
-    for (const IrBlock *block = function->first; block; block = block->next)
-        for (const IrValue *user = block->first; user; user = user->next)
-            for (uint32_t i = 0; i < user->operand_count; i++) {
-                if (user->operands[i] != phi)
-                    continue;
-                bool is_kept = user == phi->operands[operand] && is_only_for(function, user, phi, operand);
-                bool is_known = user->op != IR_PHI && ir_dominates(graph, phi->block, block) &&
-                                is_tested(graph, block, phi->block, other);
-                if (!is_kept && !is_known)
-                    return false;
-            }
+    for (uint32_t k = users->first[phi->id]; k < users->first[phi->id + 1]; k++) {
+        const IrValue *user = users->all[k];
+        bool reads = false;
+        for (uint32_t i = 0; i < user->operand_count; i++)
+            reads |= user->operands[i] == phi;
+        bool is_kept = user == phi->operands[operand] && is_only_for(users, user, phi, operand);
+        bool is_known = user->op != IR_PHI && ir_dominates(graph, phi->block, user->block) &&
+                        is_tested(graph, user->block, phi->block, other);
+        if (reads && !is_kept && !is_known)
+            return false;
+    }
     return true;
 }
 
 /* A loop keeps what the variable had before, for nobody: not any more. */
-static void forget_former(const IrGraph *graph, IrValue *phi)
+static void forget_former(const IrGraph *graph, const Users *users, IrValue *phi)
 {
     const IrBlock *from = graph->dominator[phi->block->id];
     if (!from || from->last->op != IR_BRANCH)
@@ -198,7 +220,7 @@ static void forget_former(const IrGraph *graph, IrValue *phi)
         int side = side_of(graph, from, phi->block, phi->block->predecessors[i]);
         if (none && side >= 0 && ir_dominates(graph, none->block, phi->block->predecessors[i]) &&
             operand_of_side(graph, from, phi, 1 - side) &&
-            is_never_read(graph, phi, i, fact_of(from->last->operands[0], side != 0)))
+            is_never_read(graph, users, phi, i, fact_of(from->last->operands[0], side != 0)))
             phi->operands[i] = none;
     }
 }
@@ -215,6 +237,7 @@ void leave_out_known_tests(IrFunc *function)
 {
     Arena *arena = NULL;
     const IrGraph *graph = NULL;
+    Users users = {0};
     for (const IrBlock *block = function->first; block; block = block->next) {
         bool is_test = may_be_known(block);
         for (IrValue *value = block->first; value && (is_test || value->op == IR_PHI); value = value->next) {
@@ -223,10 +246,11 @@ void leave_out_known_tests(IrFunc *function)
                 continue;
             arena = arena ? arena : arena_create();
             graph = graph ? graph : ir_graph(function, arena);
+            users = users.all ? users : list_users(function, arena);
             if (is_last)
                 leave_out_test(graph, block);
             else
-                forget_former(graph, value);
+                forget_former(graph, &users, value);
         }
     }
     if (arena)
