@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/thread/long_lock.h"
 
 typedef struct LoadedModule LoadedModule;
 struct LoadedModule {
@@ -17,7 +18,7 @@ struct LoadedModule {
 struct JitRawModule {
     char *code, *name;
     int max_registers;
-    pthread_mutex_t lock;
+    LongLock lock;
     LoadedModule *loaded; /* under the lock */
 };
 
@@ -34,7 +35,7 @@ JitRawModule *jit_raw_module_create(const void *code, size_t size, const char *n
     memcpy(bytes, code, size);
     strcpy(text, name);
     *raw = (JitRawModule){.code = bytes, .name = text, .max_registers = max_registers};
-    pthread_mutex_init(&raw->lock, NULL);
+    long_lock_init(&raw->lock);
     return raw;
 }
 
@@ -47,7 +48,7 @@ void jit_raw_module_destroy(JitRawModule *raw)
         rt_module_unload(each->module);
         memory_free(each);
     }
-    pthread_mutex_destroy(&raw->lock);
+    long_lock_destroy(&raw->lock);
     memory_free(raw->code);
     memory_free(raw->name);
     memory_free(raw);
@@ -70,12 +71,12 @@ static RtModule *load_locked(JitRawModule *raw, RtDevice *device, Diag *diag)
 
 RtModule *jit_raw_module_on(JitRawModule *raw, RtDevice *device, Diag *diag)
 {
-    pthread_mutex_lock(&raw->lock);
+    pthread_mutex_lock(&raw->lock.mutex);
     const LoadedModule *found = raw->loaded;
     while (found && found->device != device)
         found = found->next;
     RtModule *made = found ? found->module : load_locked(raw, device, diag);
-    pthread_mutex_unlock(&raw->lock);
+    pthread_mutex_unlock(&raw->lock.mutex);
     return made;
 }
 

@@ -10,7 +10,7 @@ void jit_cache_init(JitCache *cache)
     atomic_init(&cache->first, NULL);
     cache->last = NULL;
     cache->count = cache->made = 0;
-    pthread_mutex_init(&cache->compiling, NULL);
+    long_lock_init(&cache->compiling);
 }
 
 void jit_cache_destroy(JitCache *cache)
@@ -21,7 +21,7 @@ void jit_cache_destroy(JitCache *cache)
         jit_specialization_destroy(specialization);
         specialization = next;
     }
-    pthread_mutex_destroy(&cache->compiling);
+    long_lock_destroy(&cache->compiling);
 }
 
 static bool is_for(const JitSpecialization *specialization, const RtDevice *device, const Type *const *types,
@@ -55,7 +55,7 @@ JitSpecialization *jit_cache_find_twin(const JitCache *cache, const JitSpecializ
 
 void jit_cache_append_locked(JitCache *cache, JitSpecialization *specialization)
 {
-    assert(pthread_mutex_trylock(&cache->compiling)); /* held by the caller */
+    assert(pthread_mutex_trylock(&cache->compiling.mutex)); /* held by the caller */
     assert(!atomic_load(&specialization->next));
     _Atomic(JitSpecialization *) *place = cache->last ? &cache->last->next : &cache->first;
     atomic_store_explicit(place, specialization, memory_order_release);

@@ -3,10 +3,10 @@
 #ifndef CUJIT_JIT_CACHE_H
 #define CUJIT_JIT_CACHE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "codegen/codegen.h"
+#include "core/thread/long_lock.h"
 #include "jit/jit.h"
 
 struct JitSpecialization {
@@ -59,7 +59,7 @@ typedef struct JitCache {
     JitSpecialization *last; /* for the holder of compiling */
     uint32_t count; /* likewise */
     uint32_t made; /* likewise: kernels so far, variants among them */
-    pthread_mutex_t compiling;
+    LongLock compiling;
 } JitCache;
 
 struct JitFunction {

@@ -50,23 +50,23 @@ const JitSpecialization *jit_specialize(JitFunction *function, RtDevice *device,
     JitSpecialization *found = jit_cache_find(&function->cache, device, types, count);
     if (found)
         return found;
-    pthread_mutex_lock(&function->cache.compiling);
+    pthread_mutex_lock(&function->cache.compiling.mutex);
     found = jit_cache_find(&function->cache, device, types, count);
     if (!found && (found = jit_make_locked(function, device, types, count, NULL, diag)))
         jit_cache_append_locked(&function->cache, found);
-    pthread_mutex_unlock(&function->cache.compiling);
+    pthread_mutex_unlock(&function->cache.compiling.mutex);
     return found;
 }
 
 const JitSpecialization *jit_specialize_kept(JitFunction *function, RtDevice *device, const Type *const *types,
                                              uint32_t count)
 {
-    if (pthread_mutex_trylock(&function->cache.compiling))
+    if (pthread_mutex_trylock(&function->cache.compiling.mutex))
         return NULL;
     JitSpecialization *found = jit_cache_find(&function->cache, device, types, count);
     if (!found && (found = jit_load_locked(function, device, types, count)))
         jit_cache_append_locked(&function->cache, found);
-    pthread_mutex_unlock(&function->cache.compiling);
+    pthread_mutex_unlock(&function->cache.compiling.mutex);
     return found;
 }
 

@@ -73,10 +73,10 @@ const JitSpecialization *jit_variant(const JitSpecialization *specialization, co
     if (found)
         return found;
     JitFunction *function = specialization->function;
-    pthread_mutex_lock(&function->cache.compiling);
+    pthread_mutex_lock(&function->cache.compiling.mutex);
     found = find(specialization, &failed);
     if (!found)
         found = make_locked((JitSpecialization *)specialization, &failed, diag);
-    pthread_mutex_unlock(&function->cache.compiling);
+    pthread_mutex_unlock(&function->cache.compiling.mutex);
     return found;
 }

@@ -16,9 +16,9 @@ static RtDevice *cpu(void)
 
 static void append(JitCache *cache, RtDevice *device, const Type *type)
 {
-    pthread_mutex_lock(&cache->compiling);
+    pthread_mutex_lock(&cache->compiling.mutex);
     jit_cache_append_locked(cache, jit_specialization_create(device, &type, 1));
-    pthread_mutex_unlock(&cache->compiling);
+    pthread_mutex_unlock(&cache->compiling.mutex);
 }
 
 void test_cache(void)

@@ -97,6 +97,34 @@ launch()
 print("ended")
 """
 
+COMPILING = """
+import os, signal, threading, time
+import numpy as np
+from cujit import cuda
+
+def long(number):
+    lines = [f"    x[i] = x[i] * {k % 7}.5 + {number}" for k in range(1500)]
+    names = {"cuda": cuda}
+    exec("\\n".join(["@cuda.jit", "def long(x):", "    i = cuda.grid(1)", *lines]), names)
+    return names["long"]
+
+for number in range(3):
+    kernel, x = long(number), np.zeros(4)
+    thread = threading.Thread(target=lambda: kernel[1, 4](x))
+    thread.start()
+    time.sleep(0.1)
+    assert not kernel.signatures
+    process = os.fork()
+    if not process:
+        signal.alarm(60)
+        y = np.zeros(4)
+        kernel[1, 4](y)
+        os._exit(0 if np.isfinite(y).all() or np.isinf(y).all() else 1)
+    assert os.waitpid(process, 0)[1] == 0, number
+    thread.join()
+print("ended")
+"""
+
 
 def test_a_gpu(fake_driver, run_python):
     assert "ended" in run_python(GPU, CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda")
@@ -104,3 +132,8 @@ def test_a_gpu(fake_driver, run_python):
 
 def test_the_cpu_device(run_python):
     assert "ended" in run_python(CPU, CUJIT_DEVICE="cpu", CUJIT_CPU_THREADS="3", CUJIT_CACHE="0")
+
+
+def test_what_another_thread_compiles(run_python):
+    """The child has no thread that would end it, and compiles it itself."""
+    assert "ended" in run_python(COMPILING, CUJIT_DEVICE="cpu", CUJIT_CACHE="0")
