@@ -82,6 +82,20 @@ static void take_from_call(LLVMBuilderRef builder, const Region *region, LLVMBas
     }
 }
 
+/* Whether nothing behind the region has values of it but the phis where it ends. */
+static bool is_used_inside(const Region *region, LLVMBasicBlockRef end)
+{
+    for (unsigned i = 0; i < region->count; i++)
+        for (LLVMValueRef each = LLVMGetFirstInstruction(region->blocks[i]); each; each = LLVMGetNextInstruction(each))
+            for (LLVMUseRef use = LLVMGetFirstUse(each); use; use = LLVMGetNextUse(use)) {
+                LLVMValueRef user = LLVMGetUser(use);
+                LLVMBasicBlockRef block = LLVMGetInstructionParent(user);
+                if (!is_in(region, block) && !(block == end && LLVMIsAPHINode(user)))
+                    return false;
+            }
+    return true;
+}
+
 static void remove_region(const Region *region)
 {
     for (unsigned i = 0; i < region->count; i++)
@@ -118,7 +132,8 @@ static void call_instead(LLVMValueRef reduce, LLVMBasicBlockRef asks, LLVMValueR
     LLVMBasicBlockRef end = LLVMGetSuccessor(last, 1);
     LLVMTypeRef type = LLVMGlobalGetValueType(reduce);
     Region region;
-    if (!has_results(end, LLVMGetReturnType(type)) || !find_region(&region, LLVMGetSuccessor(last, 0), end))
+    if (!has_results(end, LLVMGetReturnType(type)) || !find_region(&region, LLVMGetSuccessor(last, 0), end) ||
+        !is_used_inside(&region, end))
         return;
     LLVMContextRef context = LLVMGetModuleContext(LLVMGetGlobalParent(reduce));
     LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);

@@ -123,3 +123,19 @@ def test_large_angles_are_reduced_without_memory(fastmath, assembles):
         assert "__local_depot" not in ptx and "madc" not in ptx
         assert (".ftz" in ptx) == (fastmath and type is float32)
         assert ptx.count("nounroll") == (type is float64)
+
+
+CALLS = ["sin({})", "cos({})", "tan({})", "sincos({})[0]",
+         "j0({})", "j1({})", "y0({})", "y1({})", "jn(3, {})", "yn(3, {})"]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_all_functions_of_large_angles_have_the_reductions(call, assembles):
+    """The library's multiply words with carries; float32 also in a local array."""
+    for suffix, type in ("f", float32), ("", float64):
+        name, arguments = call.split("(", 1)
+        source = f"def kernel(x):\n    x[0] = cuda.libdevice.{name}{suffix}({arguments.format('x[0]')}"
+        names = {"cuda": cuda}
+        exec(source, names)
+        ptx = assembles(names["kernel"], (type[::1],), (9, 0))
+        assert "madc" not in ptx and "__cujit_two_over_pi" in ptx
