@@ -29,22 +29,22 @@ for _ in range(3):     # one after another, at the same address
 print("fine")
 '''
 
-# The store is the same one, whichever of the two asks first.
+# The store is the same one, whichever of the two asks first. A second group of torch's in one process may read in it
+# where the first one's ranks were.
 BESIDE_TORCH = '''
 import torch
 from torch import distributed
 
-for is_first in (True, False):
-    if is_first:
+if IS_FIRST:
+    distributed.init_process_group("gloo")
+with comm.from_torchrun(timeout=30, backend="sockets") as c:
+    if not IS_FIRST:
         distributed.init_process_group("gloo")
-    with comm.from_torchrun(timeout=30, backend="sockets") as c:
-        if not is_first:
-            distributed.init_process_group("gloo")
-        tensor, array = torch.ones(4), cuda.to_device(np.ones(4))
-        distributed.all_reduce(tensor)
-        c.all_reduce(array)
-        assert tensor.tolist() == array.copy_to_host().tolist() == [size] * 4
-    distributed.destroy_process_group()
+    tensor, array = torch.ones(4), cuda.to_device(np.ones(4))
+    distributed.all_reduce(tensor)
+    c.all_reduce(array)
+    assert tensor.tolist() == array.copy_to_host().tolist() == [size] * 4
+distributed.destroy_process_group()
 '''
 
 
@@ -115,7 +115,9 @@ def test_examples(example, size):
     assert "\n| 2 | torchrun | " in output and output.endswith("the same to the bit as on one device\n") and not silent
 
 
-@pytest.mark.parametrize("program", [PROGRAM, PROGRAM + BESIDE_TORCH], ids=["alone", "beside torch's group"])
+@pytest.mark.parametrize("program", [PROGRAM, PROGRAM + "IS_FIRST = True" + BESIDE_TORCH,
+                                     PROGRAM + "IS_FIRST = False" + BESIDE_TORCH],
+                         ids=["alone", "behind torch's group", "in front of torch's group"])
 def test_torchrun(program, tmp_path):
     pytest.importorskip("torch")
     (tmp_path / "program.py").write_text(program)
