@@ -156,7 +156,7 @@ SHAPES = [
     (elif_chain, [100, 400, 1600]), (match_cases, [100, 400, 1600]), (tuple_of, [25, 100, 400]),
     (one_expression, [250, 1000, 2500]), (variables_in_a_loop, [25, 100, 400]), (arguments, [8, 32, 128]),
     (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
-    (ifs_of_constant_places, [300, 1200, 3000, 9000]), (indices_from_memory, [250, 500, 1000, 4000]),
+    (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000]), (indices_from_memory, [250, 500, 1000, 4000]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
     (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 256, 1024, 2048, 4096]),
 ]
