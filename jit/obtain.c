@@ -156,7 +156,7 @@ static bool compile(void *data)
 
 static JitSpecialization *make_locked(Compilation work)
 {
-    assert(pthread_mutex_trylock(&work.function->cache.compiling)); /* held by the caller */
+    assert(pthread_mutex_trylock(&work.function->cache.compiling.mutex)); /* held by the caller */
     work.number = work.function->cache.made;
     if (!memory_guard(compile, &work, work.diag))
         return NULL;
