@@ -19,6 +19,7 @@
  *
  * The kernel asks for that at the place: whether blocks have one row, of some length, and the elements lie on that side. Both
  * loops stay for what does not. */
+#include "codegen/host/regions/front_values.h"
 #include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/thread_bounds.h"
@@ -382,27 +383,14 @@ static bool can_join(Join *join)
 
 /* --- doing it: what is asked -------------------------------------------------------------------------------------------------------- */
 
-static IrValue *number(IrBlock *to, int64_t integer) { return ir_const_int(to, TYPE_OF(INT64), integer, NULL); }
-
-static IrValue *binary(IrBlock *to, IrOp op, IrValue *a, IrValue *b)
-{
-    const Type *type = ir_op_info[op].result == IR_RESULT_BOOL ? TYPE_OF(BOOL) : a->type;
-    return ir_append(to, op, type, NULL, 2, (IrValue *[]){a, b});
-}
-
-static IrValue *widened(IrBlock *to, IrValue *value)
-{
-    return value->type->scalar == SCALAR_INT64 ? value : ir_append(to, IR_CONVERT, TYPE_OF(INT64), NULL, 1, &value);
-}
-
 /* In the last 32 bits. */
 static IrValue *make_sum(const Join *join, IrBlock *to, const Sum *sum)
 {
-    IrValue *all = number(to, sum->number);
+    IrValue *all = front_number(to, sum->number);
     for (uint32_t i = 0; i < sum->count; i++) {
         const LoopBody *body = &join->bodies[is_in(join, CHANGES, sum->terms[i]->block) ? CHANGES : TAKES];
-        IrValue *term = widened(to, make_before(body, to, sum->terms[i]));
-        all = binary(to, IR_ADD, all, binary(to, IR_MUL, term, number(to, sum->times[i])));
+        IrValue *term = front_widened(to, make_before(body, to, sum->terms[i]));
+        all = front_binary(to, IR_ADD, all, front_binary(to, IR_MUL, term, front_number(to, sum->times[i])));
     }
     return ir_append(to, IR_CONVERT, TYPE_OF(INT32), NULL, 1, &all);
 }
@@ -411,8 +399,8 @@ static IrValue *compare_block_dim(IrBlock *to, IrOp op, uint32_t axis, int64_t w
 {
     IrValue *threads = ir_append(to, IR_INTRINSIC, TYPE_OF(INT32), NULL, 0, NULL);
     threads->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, axis);
-    IrValue *wide = widened(to, threads);
-    return binary(to, op, wide, number(to, with));
+    IrValue *wide = front_widened(to, threads);
+    return front_binary(to, op, wide, front_number(to, with));
 }
 
 /* Whether a block is one long row, and what is taken lies on its side of what is changed. */
@@ -422,10 +410,10 @@ static IrValue *ask(const Join *join, IrBlock *to)
     IrValue *all = compare_block_dim(to, IR_GE, row, LEAST_ROW);
     for (uint32_t axis = 0; axis < 3; axis++)
         if (axis != row && !(join->function->single_axes >> axis & 1))
-            all = binary(to, IR_AND, all, compare_block_dim(to, IR_EQ, axis, 1));
+            all = front_binary(to, IR_AND, all, compare_block_dim(to, IR_EQ, axis, 1));
     for (uint32_t i = 0; i < join->pair_count; i++) {
         IrValue *less = make_sum(join, to, &join->pairs[i]), *same = ir_const_int(to, TYPE_OF(INT32), 0, NULL);
-        all = binary(to, IR_AND, all, binary(to, join->side < 0 ? IR_LE : IR_GE, less, same));
+        all = front_binary(to, IR_AND, all, front_binary(to, join->side < 0 ? IR_LE : IR_GE, less, same));
     }
     return all;
 }

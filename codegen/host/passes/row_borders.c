@@ -18,6 +18,7 @@
  * A condition takes part that compares a place in the grid, or one a few elements away from it, with a small number or with
  * an extent: what it keeps out is a few threads at the grid's ends then. Threads of a loop do not depend on each other, so
  * that nobody sees their order. */
+#include "codegen/host/regions/front_values.h"
 #include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/row_parts.h"
@@ -436,42 +437,29 @@ static bool has_borders(IrFunc *kernel)
 
 /* --- which threads are away from the borders ------------------------------------------------------------------------------------ */
 
-static IrValue *number(IrBlock *to, int64_t integer) { return ir_const_int(to, TYPE_OF(INT64), integer, NULL); }
-
-static IrValue *binary(IrBlock *to, IrOp op, IrValue *a, IrValue *b)
-{
-    const Type *type = ir_op_info[op].result == IR_RESULT_BOOL ? TYPE_OF(BOOL) : a->type;
-    return ir_append(to, op, type, NULL, 2, (IrValue *[]){a, b});
-}
-
-static IrValue *widened(IrBlock *to, IrValue *value)
-{
-    return value->type->scalar == SCALAR_INT64 ? value : ir_append(to, IR_CONVERT, TYPE_OF(INT64), NULL, 1, &value);
-}
-
 /* The place of the row's first thread, in int64, in the trips in which counters have made it least, or most. */
 static IrValue *first_place(const Search *search, IrBlock *to, const IrValue *value, const IrBlock *use, bool is_most)
 {
     int64_t low = 0, high = 0;
     value = away_from_borders(search, value);
     if (value->op == IR_CONST)
-        return number(to, value->integer);
+        return front_number(to, value->integer);
     if (!search->is_body[value->block->id])
-        return widened(to, (IrValue *)value);
+        return front_widened(to, (IrValue *)value);
     IrValue *operands[2] = {NULL};
     bool flips = value->op == IR_SUB;
     for (uint32_t i = 0; i < value->operand_count && value->op != IR_PHI && value->op != IR_EXTENT; i++)
         operands[i] = first_place(search, to, value->operands[i], use, is_most != (flips && i));
     switch (value->op) {
     case IR_CONVERT: return operands[0];
-    case IR_PHI: return find_counter(search, value, use, &low, &high) ? number(to, is_most ? high : low) : NULL;
+    case IR_PHI: return find_counter(search, value, use, &low, &high) ? front_number(to, is_most ? high : low) : NULL;
     case IR_INTRINSIC:
         if (is_on_axis(value, INTRINSIC_CUDA_THREAD_IDX, search->function->row_axis))
-            return number(to, 0);
-        return widened(to, ir_copy_value(to, value, NULL));
+            return front_number(to, 0);
+        return front_widened(to, ir_copy_value(to, value, NULL));
     case IR_EXTENT: return ir_copy_value(to, value, value->operands);
-    case IR_MOD: return binary(to, IR_SUB, operands[0], operands[1]);
-    default: return binary(to, value->op, operands[0], operands[1]);
+    case IR_MOD: return front_binary(to, IR_SUB, operands[0], operands[1]);
+    default: return front_binary(to, value->op, operands[0], operands[1]);
     }
 }
 
@@ -482,16 +470,16 @@ typedef struct Inside {
 
 static Inside find_inside(const Search *search, IrBlock *to)
 {
-    Inside inside = {.first = number(to, 0)};
-    inside.end = number(to, behind_all);
+    Inside inside = {.first = front_number(to, 0)};
+    inside.end = front_number(to, behind_all);
     for (uint32_t i = 0; i < search->condition_count; i++) {
         const Condition *condition = &search->conditions[i];
         const IrBlock *use = condition->use->block;
-        IrValue *limit = condition->limit ? first_place(search, to, condition->limit, use, false) : number(to, 0);
+        IrValue *limit = condition->limit ? first_place(search, to, condition->limit, use, false) : front_number(to, 0);
         IrValue *place = first_place(search, to, condition->place, use, !condition->is_lower);
-        limit = binary(to, IR_SUB, binary(to, IR_ADD, limit, number(to, condition->more)), place);
+        limit = front_binary(to, IR_SUB, front_binary(to, IR_ADD, limit, front_number(to, condition->more)), place);
         IrValue **bound = condition->is_lower ? &inside.first : &inside.end;
-        *bound = binary(to, condition->is_lower ? IR_MAX : IR_MIN, *bound, limit);
+        *bound = front_binary(to, condition->is_lower ? IR_MAX : IR_MIN, *bound, limit);
     }
     return inside;
 }
@@ -569,9 +557,9 @@ static IrBlock *test_range(const Search *search, IrBlock *loop, IrValue *first, 
     *last = ir_block(search->function);
     IrValue *thread = ir_append(blocks[0], IR_INTRINSIC, TYPE_OF(INT32), NULL, 0, NULL);
     thread->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, search->function->row_axis);
-    thread = widened(blocks[0], thread);
-    ir_branch(blocks[0], binary(blocks[0], IR_GE, thread, first), blocks[1], loop, NULL);
-    ir_branch(blocks[1], binary(blocks[1], IR_LT, thread, end), *last, loop, NULL);
+    thread = front_widened(blocks[0], thread);
+    ir_branch(blocks[0], front_binary(blocks[0], IR_GE, thread, first), blocks[1], loop, NULL);
+    ir_branch(blocks[1], front_binary(blocks[1], IR_LT, thread, end), *last, loop, NULL);
     return blocks[0];
 }
 
@@ -579,10 +567,10 @@ static IrBlock *test_range(const Search *search, IrBlock *loop, IrValue *first, 
 static IrValue *row_end(const Search *search, IrBlock *to)
 {
     if (search->function->joins_rows)
-        return number(to, behind_all);
+        return front_number(to, behind_all);
     IrValue *threads = ir_append(to, IR_INTRINSIC, TYPE_OF(INT32), NULL, 0, NULL);
     threads->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, search->function->row_axis);
-    return widened(to, threads);
+    return front_widened(to, threads);
 }
 
 /* The loop over both ends of a row, around the loop over threads as it was. Returns its counter. */
@@ -593,14 +581,14 @@ static IrValue *form_sides(Split *split, const Inside *inside, IrValue **next)
     IrValue *loop = search->loop->last;
     IrValue *counter = ir_phi(sides, TYPE_OF(INT64), NULL, 2);
     sides->loop = IR_LOOP_ROLLED;
-    ir_branch(sides, binary(sides, IR_LT, counter, number(sides, 2)), side, loop->targets[0], NULL);
-    IrValue *is_first = binary(side, IR_EQ, counter, split->zero);
-    IrValue *behind = binary(side, IR_MAX, inside->first, inside->end);
+    ir_branch(sides, front_binary(sides, IR_LT, counter, front_number(sides, 2)), side, loop->targets[0], NULL);
+    IrValue *is_first = front_binary(side, IR_EQ, counter, split->zero);
+    IrValue *behind = front_binary(side, IR_MAX, inside->first, inside->end);
     IrValue *from[3] = {is_first, split->zero, behind}, *to[3] = {is_first, inside->first, row_end(search, side)};
     IrValue *first = ir_append(side, IR_SELECT, TYPE_OF(INT64), NULL, 3, from);
     IrValue *end = ir_append(side, IR_SELECT, TYPE_OF(INT64), NULL, 3, to);
-    *next = binary(side, IR_ADD, counter, number(side, 1));
-    ir_branch(side, binary(side, IR_LT, first, end), search->loop, back, NULL);
+    *next = front_binary(side, IR_ADD, counter, front_number(side, 1));
+    ir_branch(side, front_binary(side, IR_LT, first, end), search->loop, back, NULL);
     IrBlock *last, *body = loop->targets[1];
     loop->targets[1] = test_range(search, search->loop, first, end, &last);
     ir_jump(last, body, NULL);
@@ -681,7 +669,7 @@ static void split_loop(const Search *search)
                 from->last->targets[k] = split.head;
     }
     Inside inside = find_inside(search, split.head);
-    split.zero = number(split.head, 0);
+    split.zero = front_number(split.head, 0);
     ir_jump(split.head, split.inside, NULL);
     copy_body(&split);
     finish_body(&split);

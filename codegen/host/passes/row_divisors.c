@@ -8,6 +8,7 @@
  *
  *     if width >= 16:  thread_loop !cut: body
  *     else:            thread_loop: body */
+#include "codegen/host/regions/front_values.h"
 #include "codegen/host/regions/loop_body.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/row_parts.h"
@@ -60,8 +61,8 @@ static IrValue *ask(Cut *cut, IrBlock *head)
     for (uint32_t i = 0; i < cut->divisor_count; i++) {
         IrValue *divisor = make_before(&cut->body, head, cut->divisors[i]);
         IrValue *least = ir_const_int(head, divisor->type, LEAST_ROW_DIVISOR, NULL);
-        IrValue *is_large = ir_append(head, IR_GE, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){divisor, least});
-        all = all ? ir_append(head, IR_AND, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){all, is_large}) : is_large;
+        IrValue *is_large = front_binary(head, IR_GE, divisor, least);
+        all = all ? front_binary(head, IR_AND, all, is_large) : is_large;
     }
     return all;
 }
