@@ -57,8 +57,9 @@ class Graph(_core.Graph):
     def update(self, **arguments: Any) -> None:
         """Gives the kernels that were recorded other arguments, by the names of their parameters: all that have such a
         parameter. The grid stays. TypeError for a name that no kernel has."""
-        changes = [(node, self._with(launcher, given, arguments)) for node, (launcher, given) in self.launches.items()]
-        known = {name for launcher, _ in self.launches.values() for name in _parameters(launcher)}
+        changes = [(node, self._with(launcher, given, arguments))
+                   for node, (launcher, given, _) in self.launches.items()]
+        known = {name for launcher, *_ in self.launches.values() for name in _parameters(launcher)}
         if unknown := arguments.keys() - known:
             raise TypeError(f"no kernel of the graph has a parameter '{min(unknown)}'; there are: "
                             f"{', '.join(sorted(known)) or 'none'}")

@@ -253,6 +253,16 @@ static bool keep(ExtLaunchFrame *frame, PyObject *owner)
     return frame->kept_more && PyList_Append(frame->kept_more, owner) == 0;
 }
 
+PyObject *ext_frame_kept(const ExtLaunchFrame *frame)
+{
+    PyObject *kept = PyList_New(frame->kept_count);
+    for (uint32_t i = 0; kept && i < frame->kept_count; i++)
+        PyList_SET_ITEM(kept, i, Py_NewRef(frame->kept[i]));
+    if (kept && frame->kept_more && PyList_SetSlice(kept, PY_SSIZE_T_MAX, PY_SSIZE_T_MAX, frame->kept_more) < 0)
+        Py_CLEAR(kept);
+    return kept;
+}
+
 /* The base of device arrays is the last but object of what their classes inherit from, wherever programs' own classes do
  * not say otherwise: so it is asked for there first. */
 static bool is_own_array(const Packer *packer, PyObject *value)

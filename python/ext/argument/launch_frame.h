@@ -93,6 +93,8 @@ static inline void ext_frame_init(ExtLaunchFrame *frame, const ExtKernel *kernel
 /* argument_pack.c: fills the buffer. *failed_at: the argument that did not match, or that made the exception. */
 ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *specialization, bool converts,
                         PyObject *const *args, Py_ssize_t *failed_at);
+/* argument_pack.c: what the frame keeps until it ends, in a list. New reference. */
+PyObject *ext_frame_kept(const ExtLaunchFrame *frame);
 /* Writes pointer, extents and strides of an array; with only_pointer the first alone. */
 void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *type, bool only_pointer, RtPointer pointer,
                      const int64_t *shape, const int64_t *strides);

@@ -358,6 +358,17 @@ static ExtMatch pack_again(ExtLaunchFrame *frame, ExtLast last, bool is_chosen, 
     return match == EXT_ERROR ? EXT_ERROR : EXT_MISMATCH;
 }
 
+/* Launches while the thread records a graph, which keeps what the launch uses. */
+static __attribute__((noinline, cold)) bool record(const ExtLauncher *self, ExtLaunchFrame *frame,
+                                                   PyObject *const *args, Py_ssize_t count)
+{
+    PyObject *used = ext_frame_kept(frame);
+    bool ok = used ? launch_in_stream(self, frame) : (ext_frame_end(frame, false), false);
+    ok = ok && ext_graph_keep_launch((PyObject *)self, args, count, used);
+    Py_XDECREF(used);
+    return ok;
+}
+
 static PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, Py_ssize_t count)
 {
     bool is_chosen;
@@ -384,8 +395,12 @@ static PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, 
                                              count, &failed_at);
     }
     bool ok = match == EXT_MATCH && warn_about_copies(kernel, &frame);
-    ok = ok ? launch_in_stream(self, &frame) : (ext_frame_end(&frame, false), false);
-    ok = ok && ext_graph_keep_launch((PyObject *)self, arrays ? PySequence_Fast_ITEMS(arrays) : args, count);
+    if (!ok)
+        ext_frame_end(&frame, false);
+    else if (rt_graph_recorded())
+        ok = record(self, &frame, arrays ? PySequence_Fast_ITEMS(arrays) : args, count);
+    else
+        ok = launch_in_stream(self, &frame);
     Py_XDECREF(arrays);
     return ok ? Py_NewRef(Py_None) : NULL;
 }

@@ -15,7 +15,7 @@ typedef struct ExtGraph {
     RtGraph *graph;
     _Atomic bool is_closed;
     int64_t replaced; /* the node that a launch takes the place of; -1: none */
-    PyObject *launches; /* dict: node -> (launcher, arguments) */
+    PyObject *launches; /* dict: node -> (launcher, arguments, what else they use) */
     PyObject *kept; /* list of what else there is */
 } ExtGraph;
 
@@ -34,12 +34,15 @@ static PyObject *tuple_of(PyObject *const *args, Py_ssize_t count)
     return tuple;
 }
 
-bool ext_graph_keep_recorded(RtGraph *graph, PyObject *launcher, PyObject *const *args, Py_ssize_t count)
+bool ext_graph_keep_launch(PyObject *launcher, PyObject *const *args, Py_ssize_t count, PyObject *used)
 {
+    RtGraph *graph = rt_graph_recorded();
+    if (!graph)
+        return true;
     ExtGraph *self = rt_graph_owner(graph);
     PyObject *node = PyLong_FromLongLong(self->replaced >= 0 ? self->replaced : (long long)rt_graph_size(graph) - 1);
     PyObject *given = tuple_of(args, count);
-    PyObject *launch = given ? PyTuple_Pack(2, launcher, given) : NULL;
+    PyObject *launch = given ? PyTuple_Pack(3, launcher, given, used) : NULL;
     bool ok = node && launch && PyDict_SetItem(self->launches, node, launch) == 0;
     Py_XDECREF(launch);
     Py_XDECREF(given);
@@ -266,7 +269,8 @@ static PyGetSetDef graph_getset[] = {
 };
 
 static PyMemberDef graph_members[] = {
-    {"launches", T_OBJECT, offsetof(ExtGraph, launches), READONLY, "Node -> (launcher, arguments)."},
+    {"launches", T_OBJECT, offsetof(ExtGraph, launches), READONLY,
+     "Node -> (launcher, arguments, what else they use)."},
     {0},
 };
 

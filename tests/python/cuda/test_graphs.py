@@ -1,10 +1,14 @@
 """Graphs: recorded work, done again and again, on both devices."""
+import dataclasses
 import gc
 import threading
+import weakref
+from typing import Any
 
 import numpy as np
 import pytest
 
+import cujit.extending
 from cujit import cuda, errors, vectorize
 
 COUNT = 1000
@@ -256,6 +260,77 @@ def test_a_graph_keeps_the_arrays_that_it_uses():
     with pytest.raises(ValueError, match="the graph has been closed"), g:
         pass
     g.close()
+
+
+class Giver:
+    """Gives away an array whenever it is asked for one."""
+
+    def __init__(self, *values):
+        self.arrays = [cuda.to_device(np.full(COUNT, float(value))) for value in values]
+        self.seen = [weakref.ref(array) for array in self.arrays]
+
+    @property
+    def numbers(self):
+        return self.arrays.pop(0)
+
+
+cujit.extending.as_type(Giver, {"numbers": Any})
+
+
+@dataclasses.dataclass
+class Source:
+    numbers: Any
+
+
+@cuda.jit
+def add_numbers(source, y):
+    i = cuda.grid(1)
+    if i < y.size:
+        y[i] += source.numbers[i]
+
+
+def launch_among_others(g):
+    """Memory that the graph does not keep has other contents."""
+    gc.collect()
+    others = [cuda.to_device(np.full(COUNT, -1.0)) for _ in range(8)]
+    g.launch()
+    assert all((other.copy_to_host() == -1).all() for other in others)
+
+
+def test_a_graph_keeps_the_arrays_that_fields_give():
+    y, giver = cuda.to_device(np.zeros(COUNT)), Giver(0, *[0] * 3, *range(1, 7))
+    while len(giver.arrays) > 6:
+        add_numbers[8, 128](giver, y)   # compiled
+    with cuda.graph() as g:
+        while giver.arrays:
+            add_numbers[8, 128](giver, y)
+    launch_among_others(g)
+    assert (y.copy_to_host() == 21).all()
+    g.close()
+    gc.collect()
+    assert [array() for array in giver.seen] == [None] * 10
+
+
+def test_a_graph_keeps_the_arrays_that_fields_had():
+    y, given = cuda.to_device(np.zeros(COUNT)), Source(cuda.to_device(np.ones(COUNT)))
+    add_numbers[8, 128](given, cuda.device_array(COUNT))
+    with cuda.graph() as g:
+        add_numbers[8, 128](given, y)
+    given.numbers = None
+    launch_among_others(g)
+    assert (y.copy_to_host() == 1).all()
+
+
+def test_a_launch_with_other_arguments_keeps_what_their_fields_give():
+    y, first, second = cuda.to_device(np.zeros(COUNT)), Giver(0, 0, 0, 1), Giver(2)
+    while len(first.arrays) > 1:
+        add_numbers[8, 128](first, y)
+    with cuda.graph() as g:
+        add_numbers[8, 128](first, y)
+    g.update(source=second)
+    launch_among_others(g)
+    assert (y.copy_to_host() == 2).all()
+    assert [array() for array in first.seen] == [None] * 4
 
 
 def test_closing_waits_for_launches_of_other_threads(run_python):
