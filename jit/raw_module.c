@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
-#include "core/thread/long_lock.h"
+#include "core/thread/fork_lock.h"
 
 typedef struct LoadedModule LoadedModule;
 struct LoadedModule {

@@ -8,7 +8,6 @@
 #include "runtime/memory_pool.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 
 #include "core/base/memory.h"
 #include "core/base/poison.h"
+#include "core/thread/fork_lock.h"
 #include "runtime/backend.h"
 
 enum {
@@ -41,20 +41,10 @@ struct PoolBlock {
 };
 
 /* One lock for all: what is done under it takes less time than a wait. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static ShortLock lock;
 
-static void before_fork(void) { pthread_mutex_lock(&lock); }
-static void after_fork(void) { pthread_mutex_unlock(&lock); }
-static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
-
-static void enter(void)
-{
-    pthread_once(&once, watch_forks);
-    pthread_mutex_lock(&lock);
-}
-
-static void leave(void) { pthread_mutex_unlock(&lock); }
+static void enter(void) { short_lock(&lock); }
+static void leave(void) { short_unlock(&lock); }
 
 static MemoryPool *pool_of(RtDevice *device, RtPoolKind kind)
 {

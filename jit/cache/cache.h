@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 
 #include "codegen/codegen.h"
-#include "core/thread/long_lock.h"
+#include "core/thread/fork_lock.h"
 #include "jit/jit.h"
 
 struct JitSpecialization {

@@ -2,28 +2,18 @@
  * the same for it, and an address is a piece of one byte. */
 #include "runtime/host/machine/host_allocations.h"
 
-#include <pthread.h>
 #include <search.h>
 #include <stdatomic.h>
 
 #include "core/base/memory.h"
+#include "core/thread/fork_lock.h"
 
 static void *tree;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static ShortLock lock;
 static _Atomic uint64_t changes; /* of memory that was known */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void before_fork(void) { pthread_mutex_lock(&lock); }
-static void after_fork(void) { pthread_mutex_unlock(&lock); }
-static void watch_forks(void) { pthread_atfork(before_fork, after_fork, after_fork); }
-
-static void enter(void)
-{
-    pthread_once(&once, watch_forks);
-    pthread_mutex_lock(&lock);
-}
-
-static void leave(void) { pthread_mutex_unlock(&lock); }
+static void enter(void) { short_lock(&lock); }
+static void leave(void) { short_unlock(&lock); }
 
 static int compare(const void *first, const void *second)
 {
