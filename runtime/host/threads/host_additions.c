@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/host/machine/host_allocations.h"
+#include "runtime/host/machine/thread_sanitizer.h"
 #include "runtime/host/threads/host_alone.h"
 #include "runtime/host/threads/host_interrupt.h"
 
@@ -48,10 +49,15 @@ ADD(f64, 64, double)
 
 /* --- two places side by side -------------------------------------------------------------------------------------------- */
 
-/* x86 locks any 8 bytes of one line of memory, other processors those that are aligned. */
+/* x86 locks any 8 bytes of one line of memory, other processors those that are aligned. C's atomics must be aligned, and
+ * ThreadSanitizer sees these alone. */
+#if defined(__x86_64__) && !defined(HAS_THREAD_SANITIZER)
+#define LOCKS_UNALIGNED 1
+#endif
+
 static inline bool is_pair(uintptr_t place, uintptr_t next)
 {
-#if defined(__x86_64__)
+#ifdef LOCKS_UNALIGNED
     bool is_lockable = place % LINE <= LINE - sizeof(uint64_t);
 #else
     bool is_lockable = place % sizeof(uint64_t) == 0;
@@ -59,8 +65,7 @@ static inline bool is_pair(uintptr_t place, uintptr_t next)
     return next - place == sizeof(float) && is_lockable;
 }
 
-#if defined(__x86_64__)
-/* C's atomics must be aligned. */
+#ifdef LOCKS_UNALIGNED
 static inline uint64_t load_pair(uintptr_t place)
 {
     uint64_t bits;
@@ -207,17 +212,27 @@ static void add_locked(const HostAddition *additions, int32_t count, int32_t thr
 
 /* --- where nobody else adds --------------------------------------------------------------------------------------------- */
 
-/* add_alone_f32, add_alone_f64: others may read meanwhile. */
+/* Others may read meanwhile. ThreadSanitizer, which reports no race of atomics, is given plain accesses: kernels, which may
+ * read, are not looked at, and all others must not come between. */
+#ifdef HAS_THREAD_SANITIZER
+#define LOAD_ALONE(place) (*(place))
+#define STORE_ALONE(place, bits) (*(place) = (bits))
+#else
+#define LOAD_ALONE(place) __atomic_load_n(place, __ATOMIC_RELAXED)
+#define STORE_ALONE(place, bits) __atomic_store_n(place, bits, __ATOMIC_RELAXED)
+#endif
+
+/* add_alone_f32, add_alone_f64. */
 #define ADD_ALONE(name, bits, type)                                                                                \
     static inline void add_unlocked_##name(uintptr_t place, const type *values, int32_t count)                     \
     {                                                                                                              \
-        uint##bits##_t there = load_##bits(place);                                                                 \
+        uint##bits##_t there = LOAD_ALONE((const uint##bits##_t *)place);                                          \
         type sum;                                                                                                  \
         memcpy(&sum, &there, sizeof sum);                                                                          \
         for (int32_t i = 0; i < count; i++)                                                                        \
             sum += values[i];                                                                                      \
         memcpy(&there, &sum, sizeof sum);                                                                          \
-        __atomic_store_n((uint##bits##_t *)place, there, __ATOMIC_RELAXED);                                        \
+        STORE_ALONE((uint##bits##_t *)place, there);                                                               \
     }                                                                                                              \
     static inline void add_one_alone_##name(const HostAddition *addition, int32_t threads)                         \
     {                                                                                                              \
