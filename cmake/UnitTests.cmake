@@ -30,6 +30,9 @@ foreach(room core frontend codegen runtime jit)
     set_property(TEST ${room} APPEND PROPERTY ENVIRONMENT "${variable}=$<TARGET_FILE:${name}>")
   endforeach()
 endforeach()
+# tests/jit/launch/test_silent_kernels.c compiles for a GPU.
+add_dependencies(test_jit fake_driver)
+set_property(TEST jit APPEND PROPERTY ENVIRONMENT "FAKE_DRIVER=$<TARGET_FILE:fake_driver>")
 if(CUJIT_SANITIZE STREQUAL "thread")
   target_compile_options(test_runtime PRIVATE --param=tsan-instrument-func-entry-exit=0)  # as the room
 endif()

@@ -86,7 +86,7 @@ void jit_each_specialization(JitFunction *function, void (*visit)(const JitSpeci
     const Type *const *types;      \
     const KernelAbi *abi;          \
     uint32_t count; /* of types */ \
-    bool is_at_once; /* on a GPU, with nothing to do around a launch: it neither prints nor waits, and tells nothing */
+    bool is_silent; /* on a GPU, and neither prints nor waits nor tells the host of anything behind a launch */
 typedef struct JitLaunched {
     JIT_LAUNCHED_FIELDS
 } JitLaunched;
@@ -153,6 +153,7 @@ typedef struct JitObservation {
     ObservedSite *sites; /* with OBSERVE_ACCESSES */
     uint32_t site_count;
 } JitObservation;
+/* cache.c */
 bool jit_is_observed(const JitSpecialization *specialization);
 /* That of each code that launches of the specialization may have run; none where it is not observed. */
 void jit_each_observation(const JitSpecialization *specialization, void (*visit)(const JitObservation *, void *user),

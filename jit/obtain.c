@@ -128,10 +128,10 @@ typedef struct Compilation {
 
 static void destroy_specialization(void *specialization) { jit_specialization_destroy(specialization); }
 
-static bool is_at_once(const JitSpecialization *specialization)
+static bool is_silent(const JitSpecialization *specialization)
 {
     return rt_device_kind(specialization->device) == RT_GPU && !specialization->prints && !specialization->waits &&
-           !specialization->has_notes && !specialization->has_state && !is_observed(specialization);
+           !specialization->has_notes && !specialization->has_state && !jit_is_observed(specialization);
 }
 
 static bool compile(void *data)
@@ -145,7 +145,7 @@ static bool compile(void *data)
     if (work->failed)
         specialization->failed = arena_copy(specialization->arena, work->failed, sizeof *work->failed);
     bool ok = obtain_with_stack(work->function, specialization, work->compiles, work->diag);
-    specialization->is_at_once = is_at_once(specialization);
+    specialization->is_silent = is_silent(specialization);
     if (ok)
         memory_cancel(&cleanup);
     else

@@ -77,6 +77,11 @@ JitSpecialization *jit_specialization_create(RtDevice *device, const Type *const
     return specialization;
 }
 
+bool jit_is_observed(const JitSpecialization *specialization)
+{
+    return specialization->observation.kind > OBSERVE_NOTHING;
+}
+
 void jit_specialization_destroy(JitSpecialization *specialization)
 {
     if (!specialization)

@@ -49,11 +49,6 @@ struct JitSpecialization {
     const LaunchTests *failed; /* of a variant: the tests that its code does not count on; NULL: it is none */
 };
 
-static inline bool is_observed(const JitSpecialization *specialization)
-{
-    return specialization->observation.kind > OBSERVE_NOTHING;
-}
-
 typedef struct JitCache {
     _Atomic(JitSpecialization *) first;
     JitSpecialization *last; /* for the holder of compiling */

@@ -123,8 +123,6 @@ const char *jit_warnings(const JitSpecialization *specialization)
 }
 const bool *jit_written(const JitSpecialization *specialization) { return specialization->written; }
 
-bool jit_is_observed(const JitSpecialization *specialization) { return is_observed(specialization); }
-
 void jit_each_observation(const JitSpecialization *specialization, void (*visit)(const JitObservation *, void *user),
                           void *user)
 {
@@ -294,10 +292,10 @@ static __attribute__((noinline)) bool launch_variant(const JitSpecialization *va
     return ok;
 }
 
-/* Whether all that there is to do is the launch. */
-static inline bool is_at_once(const JitSpecialization *specialization)
+/* Whether all that there is to do is to give the parameters to the device. */
+static inline bool is_launched_as_it_is(const JitSpecialization *specialization)
 {
-    return specialization->is_at_once && !specialization->abi->reports && !rt_tracks_writes();
+    return specialization->is_silent && !specialization->abi->reports && !rt_tracks_writes();
 }
 
 bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOverflows *overflows, bool *ran,
@@ -312,7 +310,7 @@ bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOv
         return *ran = false;
     if (variant != specialization)
         return launch_variant(variant, specialization, *launch, overflows, ran, diag);
-    if (!is_at_once(specialization))
+    if (!is_launched_as_it_is(specialization))
         return launch_this(variant, launch, overflows, ran, diag);
     launch->parameters_size = specialization->abi->size;
     return *ran = rt_launch(specialization->kernel, launch, diag);

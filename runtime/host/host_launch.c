@@ -41,7 +41,7 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     kernel->by_warps = image->effects & EFFECT_WARP_SYNC && !image->blocks_entry;
     kernel->has_tiles = image->effects & EFFECT_TILES;
     kernel->by_clusters = image->effects & EFFECT_CLUSTER && kernel->by_warps;
-    kernel->is_observed = image->observation == OBSERVE_ACCESSES;
+    kernel->counts_accesses = image->observation == OBSERVE_ACCESSES;
     kernel->local_size = image->local_size;
     kernel->context_size = image->context_size;
     kernel->checks = image->checks;
@@ -194,7 +194,7 @@ bool host_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
         job.order = host_order_begin(job.block_count);
     if (job.checker || job.order.is_on)
         participants = 1;
-    bool ok = kernel->is_observed ? run_observed(&job, diag) : run(&job, participants, diag);
+    bool ok = kernel->counts_accesses ? run_observed(&job, diag) : run(&job, participants, diag);
     host_check_free(&checker);
     return ok;
 }

@@ -20,5 +20,6 @@ void test_cache_key(void);
 void test_no_memory_for_code(void);
 void test_no_memory_for_a_launch(void);
 void test_launch_state(void);
+void test_silent_kernels(void);
 
 #endif

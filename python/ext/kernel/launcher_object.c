@@ -113,9 +113,9 @@ static void note_schedule(void)
 
 /* What most launches are: on a GPU, of a kernel that does no more, with nothing to copy and nobody to wait for. It returns at
  * once and keeps the GIL. */
-static bool is_at_once(const ExtLaunchFrame *frame, const RtStream *stream)
+static bool returns_at_once(const ExtLaunchFrame *frame, const RtStream *stream)
 {
-    return !frame->array_count && jit_launched(frame->specialization)->is_at_once &&
+    return !frame->array_count && jit_launched(frame->specialization)->is_silent &&
            !(frame->stream_count && waits_for_others(frame, stream));
 }
 
@@ -162,7 +162,7 @@ static __attribute__((noinline)) bool launch_with_care(ExtLaunchFrame *frame, Rt
 /* Launches a packed frame and ends it. */
 static bool launch_frame(ExtLaunchFrame *frame, RtLaunch *launch)
 {
-    return is_at_once(frame, launch->stream) ? launch_at_once(frame, launch) : launch_with_care(frame, launch);
+    return returns_at_once(frame, launch->stream) ? launch_at_once(frame, launch) : launch_with_care(frame, launch);
 }
 
 /* The stream of a launcher that names none is that of the thread, if it has entered one. A stream of another library may be

@@ -20,7 +20,7 @@ typedef struct HostKernel {
     uint32_t repeated_axes; /* of a block, a bit each: blocks_entry runs the threads of one index */
     bool takes_next; /* all workers take the next blocks, in their order: threads may wait for what others write */
     bool by_clusters; /* blocks of a cluster run in turns */
-    bool is_observed; /* its blocks run one after the other (host_profile.c) */
+    bool counts_accesses; /* its blocks run one after the other (host_profile.c) */
     bool by_warps; /* threads are scheduled by host_warp.c */
     bool has_tiles; /* they copy tiles, or wait at barriers in shared memory (host_tile.c) */
     uint32_t local_size; /* bytes of local arrays of a thread */
