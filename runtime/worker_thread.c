@@ -27,6 +27,8 @@ int worker_thread_cores(void)
     return 1;
 }
 
+int worker_thread_core(void) { return sched_getcpu(); }
+
 typedef struct Start {
     const char *name;
     void *(*run)(void *argument);

@@ -156,7 +156,9 @@ typedef struct HostJob {
     _Atomic bool closed; /* no further worker may join */
     pthread_t launcher; /* the thread that launched it */
     bool lost_users; /* they stayed in the parent of this process */
-    int users; /* pool threads inside; under the pool's lock */
+    _Atomic int users; /* pool threads inside; changed under the pool's lock */
+    int core; /* of who launched it, when it asked for help */
+    _Atomic bool shares_core; /* with a helper */
     int most_helpers; /* pool threads that may be inside; under the pool's lock */
     int few; /* participants to begin with */
     _Atomic bool hangs; /* a block could not go on: no further ones start */

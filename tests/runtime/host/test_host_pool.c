@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "runtime/host/host_pool.h"
+#include "runtime/worker_thread.h"
 
 static RtKernel *load(HostThreadEntry entry)
 {
@@ -442,6 +443,71 @@ static void few_for_brief_launches(void)
     CHECK(host_pool_few(&job, 16) == 16);
 }
 
+static void meet_in_a_row(RtKernel *meeting, int launches)
+{
+    for (int i = 0; i < launches; i++) {
+        Diag diag = {0};
+        _Atomic int arrived = 0, *parameter = &arrived;
+        RtLaunch launch = {.grid = {2, 1, 1}, .block = {1, 1, 1}, .parameters = &parameter};
+        CHECK_OK(rt_launch(meeting, &launch, &diag), &diag);
+    }
+}
+
+static long sleeps(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw;
+}
+
+static double processor_seconds(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* In launches that follow each other closely nobody sleeps, where the system gives each thread a core, which it does at times. Later
+ * all sleep. */
+static void launches_in_a_row(void)
+{
+    enum { LAUNCHES = 100, MOST_SLEEPS = 20, TRIES = 10000 };
+    RtKernel *meeting = load(meet);
+    long slept = LAUNCHES;
+    for (int i = 0; i < TRIES && slept > MOST_SLEEPS; i++) {
+        long before = sleeps();
+        meet_in_a_row(meeting, LAUNCHES);
+        slept = sleeps() - before;
+        usleep(1000);
+    }
+    CHECK(slept <= MOST_SLEEPS);
+    double before = processor_seconds();
+    usleep(100000);
+    CHECK(processor_seconds() - before < 0.02);
+    rt_kernel_unload(meeting);
+}
+
+/* Shortly after a launch a helper is awake, or soon will be: it is worth less work. */
+static void few_in_a_row(void)
+{
+    HostKernel kernel = {.blocks_entry = note_begin, .block_nanoseconds = 30};
+    HostJob job = {.kernel = &kernel, .block_count = 400};
+    RtKernel *meeting = load(meet);
+    int few = 1;
+    for (int i = 0; i < 1000 && few == 1; i++) {
+        meet_in_a_row(meeting, 1);
+        few = host_pool_few(&job, 2);
+    }
+    CHECK(few == 2);
+    kernel.block_nanoseconds = 20;
+    meet_in_a_row(meeting, 1);
+    CHECK(host_pool_few(&job, 2) == 1);
+    kernel.block_nanoseconds = 30;
+    usleep(1000);
+    CHECK(host_pool_few(&job, 2) == 1);
+    rt_kernel_unload(meeting);
+}
+
 /* It takes longer than the last time, and one of the threads that were asked has no memory for it. */
 static void sleep_for_each_chunk(const HostThread *t, int64_t first, int64_t count)
 {
@@ -525,6 +591,10 @@ void test_host_pool(void)
     in_child_with("one that takes long", one_that_takes_long, (const char *[]){"CUJIT_CPU_THREADS", "16", NULL});
     in_child_with("stack of a launch", stack_of_a_launch, (const char *[]){"CUJIT_CPU_THREADS", "16", NULL});
     few_for_brief_launches();
+    if (worker_thread_cores() > 1) {
+        in_child_with("launches in a row", launches_in_a_row, (const char *[]){"CUJIT_CPU_THREADS", "2", NULL});
+        in_child_with("few in a row", few_in_a_row, (const char *[]){"CUJIT_CPU_THREADS", "2", NULL});
+    }
     in_child_with("no number of threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "many", NULL});
     in_child_with("too few threads", bad_thread_count, (const char *[]){"CUJIT_CPU_THREADS", "0", NULL});
     if (!under_address_sanitizer && !under_thread_sanitizer) { /* they need the address space */
