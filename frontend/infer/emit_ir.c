@@ -55,6 +55,10 @@ static bool begin_phis(Lower *l, const SsaBlock *block)
 {
     for (const SsaValue *phi = block->phis; phi; phi = phi->next) {
         Operand *fact = &l->instance->facts[phi->id];
+        if (phi->is_only_deleted) {
+            unbound_phi(l, phi);
+            continue;
+        }
         if (!check_phi(l, block, phi))
             return false;
         if (fact->type && type_has_generator(fact->type) && !check_generator_use(l, phi, fact->type))
@@ -202,7 +206,7 @@ static bool check_operands(Lower *l, const SsaValue *value)
         return true;
     for (uint32_t i = 0; i < value->count; i++) {
         const SsaValue *operand = value->operands[i];
-        if (lower_fact_known(l, operand))
+        if (lower_fact_known(l, operand) || (operand->op == SSA_PHI && operand->is_only_deleted))
             continue;
         l->value = value;
         if (operand->op == SSA_UNDEFINED || operand->op == SSA_UNASSIGNED)

@@ -118,6 +118,8 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
 {
     l->value = value;
     *out = (Operand){0};
+    if (value->op == SSA_DELETE)
+        return *out = operand_none(), true;
     Operand x[3];
     for (uint32_t i = 0; i < value->count; i++)
         if (!operand_check(l, lower_fact(l, value->operands[i])))
@@ -258,6 +260,8 @@ static bool edge_is_reached(const Lower *l, uint32_t from, uint32_t to)
 
 static void infer_phi(Lower *l, const SsaBlock *block, const SsaValue *phi)
 {
+    if (phi->is_only_deleted)
+        return;
     Operand fact = lower_fact(l, phi);
     if (fact.type && fact.type->kind == TYPE_OBJECT)
         fact = (Operand){0}; /* objects do not widen: one takes another's place */

@@ -1,4 +1,4 @@
-/* Variables that may be read before anything is assigned to them. Python raises UnboundLocalError there, and so does
+/* Variables that may be read, or deleted, before anything is assigned to them. Python raises UnboundLocalError there, and so does
  * check mode (infer/unbound.c); else a kernel goes on with whatever value is at hand, as numba's do. A warning is worth something only where the path can be taken, so that
  * each read is followed back through the phis of its variable, and a path is dropped
  *
@@ -246,8 +246,10 @@ static void report(Buf *out, const Search *search, const SsaValue *value, const 
         arena_format(search->l->arena, "%s:%d: '%s' may be unassigned", source->file, value->pos.line, name);
     if (out->text && strstr(out->text, start)) /* the function for other types */
         return;
-    buf_printf(out, "%s where it is read, in %s: nothing is assigned to it %s; its value is then undefined\n", start,
-               source->name, describe_path(search));
+    bool is_deleted = value->op == SSA_DELETE;
+    buf_printf(out, "%s where it is %s, in %s: nothing is assigned to it %s%s\n", start,
+               is_deleted ? "deleted" : "read", source->name, describe_path(search),
+               is_deleted ? "; Python raises UnboundLocalError there" : "; its value is then undefined");
 }
 
 static void check_read(Buf *out, Search *search, Table *reported, const SsaBlock *block, const SsaValue *value)

@@ -29,6 +29,7 @@ struct SsaValue {
     SsaValue *next;
     SsaValue *replacement; /* of a phi that turned out trivial */
     bool is_used; /* phis: some value that is not a dead phi uses it */
+    bool is_only_deleted; /* phis: nothing but SSA_DELETE uses it: it has no type and no code */
     bool is_resumed; /* a phi of one operand: what the variable was at the yield before this block */
     bool is_at_entry; /* in a generator: a function that captures only cells and parameters, made at every step */
     bool is_dead; /* it only makes the exception of a raise */

@@ -47,7 +47,7 @@ static bool remove_trivial_phis(SsaFunction *function)
 }
 
 /* Marks the value and the phis behind it, which may be as many as there are, and resolves their operands. */
-static void use(SsaValue *value, SsaValue **stack)
+static void use(SsaValue *value, bool is_deletion, SsaValue **stack)
 {
     uint32_t depth = 0;
     stack[depth++] = value;
@@ -56,6 +56,7 @@ static void use(SsaValue *value, SsaValue **stack)
         if (phi->op != SSA_PHI || phi->is_used)
             continue;
         phi->is_used = true;
+        phi->is_only_deleted = is_deletion;
         for (uint32_t i = 0; i < phi->count; i++) {
             SsaValue *operand = phi->operands[i] = ssa_resolve(phi->operands[i]);
             if (operand->op == SSA_PHI && !operand->is_used)
@@ -221,6 +222,17 @@ static SsaValue *operand_to_read(SsaFunction *function, const SsaValue *user, Ss
     return reads ? unassigned_value(function, operand->name, arena) : operand;
 }
 
+/* Of those values that delete variables, or of all others. */
+static void use_operands(SsaFunction *function, bool of_deletions, SsaValue **stack, Arena *arena)
+{
+    for (uint32_t i = 0; i < function->block_count; i++)
+        for (SsaValue *value = function->blocks[i].first; value; value = value->next)
+            for (uint32_t k = 0; k < value->count && (value->op == SSA_DELETE) == of_deletions; k++) {
+                value->operands[k] = operand_to_read(function, value, value->operands[k], arena);
+                use(value->operands[k], of_deletions, stack);
+            }
+}
+
 void ssa_finish(SsaFunction *function, Arena *arena)
 {
     function->is_one_for_one = function->is_generator && is_one_for_one(function, arena);
@@ -231,12 +243,8 @@ void ssa_finish(SsaFunction *function, Arena *arena)
     if (function->is_generator)
         forward_parameters(function, arena);
     SsaValue **stack = ARENA_ARRAY(arena, SsaValue *, phi_operand_count(function));
-    for (uint32_t i = 0; i < function->block_count; i++)
-        for (SsaValue *value = function->blocks[i].first; value; value = value->next)
-            for (uint32_t k = 0; k < value->count; k++) {
-                value->operands[k] = operand_to_read(function, value, value->operands[k], arena);
-                use(value->operands[k], stack);
-            }
+    use_operands(function, false, stack, arena);
+    use_operands(function, true, stack, arena);
     for (uint32_t i = 0; i < function->block_count; i++)
         keep_used_phis(&function->blocks[i]);
     for (SsaAssignment *assignment = function->assignments; assignment; assignment = assignment->next)

@@ -218,11 +218,24 @@ static void run_format(Builder *b)
     ssa_push(b, value);
 }
 
-static void delete_local(Builder *b)
+/* The variable has no value any more. */
+static void clear_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
     if (!b->cells[local])
         ssa_write_variable(b, local, b->block->id, ssa_undefined_value(b, local));
+}
+
+/* Where it may have had none before, that is looked at as reads are. */
+static void run_delete_local(Builder *b)
+{
+    uint32_t local = (uint32_t)b->instruction->argument;
+    if (!b->cells[local] && !is_free(b, local) && !b->function->is_generator && !b->code->is_library) {
+        SsaValue *before = ssa_read_variable(b, local, b->block->id);
+        if (before->op == SSA_PHI || before->op == SSA_UNDEFINED)
+            ssa_append1(b, SSA_DELETE, before);
+    }
+    clear_local(b);
 }
 
 static void store_local(Builder *b, uint32_t local, SsaValue *value)
@@ -372,10 +385,10 @@ void run_instruction(Builder *b)
         break;
     case BYTECODE_LOAD_LOCAL_CLEAR:
         run_load_local(b);
-        delete_local(b);
+        clear_local(b);
         break;
     case BYTECODE_STORE_LOCAL: store_local(b, n, ssa_pop(b)); break;
-    case BYTECODE_DELETE_LOCAL: delete_local(b); break;
+    case BYTECODE_DELETE_LOCAL: run_delete_local(b); break;
     case BYTECODE_LOAD_GLOBAL: {
         SsaValue *value = ssa_append_constant(b, b->code->globals[n]);
         value->name = b->code->names[n];

@@ -55,6 +55,24 @@ def kernel(x, n):
     y = 2
     x[1] = y
 """,
+    "del where it is assigned": """
+def kernel(x, n):
+    if n > 3:
+        y = 1.5
+    elif n > 1:
+        y = (1, 2)
+    else:
+        y = x
+    del y
+    for k in range(n):
+        z = k
+        x[0] = z
+        del z
+    if n > 3:
+        y = 2
+    if n > 3:
+        del y
+""",
     "try and return": """
 def kernel(x, n):
     if n < 0:

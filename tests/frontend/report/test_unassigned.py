@@ -42,6 +42,22 @@ def other_branch(x, n):
     x[0] = y
 
 
+@warned("y", 4, "where the condition of line {2} is false")
+def deletes_what_a_branch_assigns(x, n):
+    if n > 3:
+        y = 1.5
+    del y
+    x[0] = n
+
+
+@warned("y", 5, "on any path to it")
+def deletes_twice(x, n):
+    y = n
+    x[0] = y
+    del y
+    del y
+
+
 @warned("y", 3, "in the first trip of the loop of line {2}")
 def read_at_the_top_of_a_loop(x, n):
     while n > 0:
@@ -94,6 +110,23 @@ def array_of_one_branch(x, n):
         tile = cuda.local.array(3, np.float32)
     tile[0] = 2
     x[0] = tile[0]
+
+
+@silent
+def deletes_what_was_assigned(x, n):
+    if n > 3:
+        y = 1.5
+    else:
+        y = x
+    del y
+    for k in range(n):
+        x[k] = k
+    del k
+    if n > 2:
+        y = n
+    x[0] = n
+    if n > 2:
+        del y
 
 
 @silent
@@ -249,6 +282,36 @@ def test_an_assignment_further_down_does_not_count():
 
     with pytest.raises(TypingError, match="name 'y' is not defined"):
         kernel[1, 1](np.zeros(1))
+
+
+def test_nothing_is_deleted_that_is_assigned_further_down():
+    @cuda.jit
+    def kernel(x):
+        del y  # noqa: F821
+        y = 3  # noqa: F841
+
+    with pytest.raises(TypingError, match="name 'y' is not defined"):
+        kernel[1, 1](np.zeros(1))
+
+
+def test_variables_of_generators_are_deleted_as_ever():
+    def numbers(n):
+        if n > 1:
+            y = 2.5
+        yield 1.0
+        if n > 1:
+            yield y
+            del y
+
+    @cuda.jit
+    def kernel(x, n):
+        for number in numbers(n):
+            x[0] += number
+
+    x = np.zeros(1)
+    for n in 1, 2:
+        kernel[1, 1](x, n)
+    assert x[0] == 4.5
 
 
 def test_inspect_lists_them():

@@ -44,6 +44,31 @@ def kernel(x, n):
         del y
     x[0] = y  # fault: UnboundLocalError
 """),
+    "del of what a branch assigns": ("y", 1, """
+def kernel(x, n):
+    if n > 1:
+        y = 2
+    x[0] = n
+    del y  # fault: UnboundLocalError
+"""),
+    "del in each trip": ("y", 2, """
+def kernel(x, n):
+    y = 2
+    for k in range(n):
+        if n == 5:
+            y = k
+        del y  # fault: UnboundLocalError
+"""),
+    "del where it is of no one type": ("y", 1, """
+def kernel(x, n):
+    if n > 4:
+        y = 2
+    elif n > 3:
+        y = x
+    elif n > 2:
+        y = (1, 2)
+    del y  # fault: UnboundLocalError
+"""),
     "conditional expression": ("y", 1, """
 def kernel(x, n):
     if n > 1:
