@@ -201,6 +201,7 @@ bool link_libdevice(Emitter *emitter)
     Table *helpers = table_create();
     bool done = link_wanted(emitter, helpers);
     table_destroy(helpers);
+    hide_angle_tables(emitter->llvm_module);
     if (done)
         answer_reflect(emitter);
     return done;

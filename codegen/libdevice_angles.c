@@ -171,8 +171,24 @@ static void reduce_double(LLVMModuleRef library)
     LLVMSetValueName2(own, name, sizeof name - 1);
 }
 
+/* --- the tables, which several functions have ---------------------------------------------------------------------------------- */
+
+/* Of tables with one name the linker keeps one. */
+static void link_tables(LLVMModuleRef module, LLVMLinkage linkage)
+{
+    static const char *const names[] = {"__cujit_two_over_pi_f", "__cujit_two_over_pi_d"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        LLVMValueRef table = LLVMGetNamedGlobal(module, names[i]);
+        if (table)
+            LLVMSetLinkage(table, linkage);
+    }
+}
+
+void hide_angle_tables(LLVMModuleRef module) { link_tables(module, LLVMInternalLinkage); }
+
 void reduce_angles(LLVMModuleRef library)
 {
     reduce_single(library);
     reduce_double(library);
+    link_tables(library, LLVMLinkOnceODRLinkage);
 }

@@ -8,5 +8,7 @@
 
 /* In a module with one image of libdevice, before it is linked. */
 void reduce_angles(LLVMModuleRef library);
+/* In the module that all of them have been linked to, which has one table for them all. */
+void hide_angle_tables(LLVMModuleRef module);
 
 #endif

@@ -1,5 +1,6 @@
 """Large angles in libdevice's functions: tools/libdevice_own.ll leaves of them what the library does, bit by bit."""
 import math
+import re
 
 import numpy as np
 import pytest
@@ -123,6 +124,23 @@ def test_large_angles_are_reduced_without_memory(fastmath, assembles):
         assert "__local_depot" not in ptx and "madc" not in ptx
         assert (".ftz" in ptx) == (fastmath and type is float32)
         assert ptx.count("nounroll") == (type is float64)
+
+
+def all_single(x):
+    a = x[0]
+    x[0] = cuda.libdevice.sinf(a) + cuda.libdevice.cosf(a) + cuda.libdevice.tanf(a) + cuda.libdevice.j0f(a)
+
+
+def all_double(x):
+    a = x[0]
+    x[0] = cuda.libdevice.sin(a) + cuda.libdevice.cos(a) + cuda.libdevice.tan(a) + cuda.libdevice.j0(a)
+
+
+@pytest.mark.parametrize("kernel, type", [(all_single, float32), (all_double, float64)])
+def test_functions_of_one_kernel_have_one_table(kernel, type, assembles):
+    ptx = assembles(kernel, (type[::1],), (9, 0))
+    table, = re.findall(r"^(.*)\b__cujit_two_over_pi\w*\[.*=", ptx, re.MULTILINE)
+    assert ".visible" not in table and ".weak" not in table
 
 
 CALLS = ["sin({})", "cos({})", "tan({})", "sincos({})[0]",
