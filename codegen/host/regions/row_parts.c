@@ -52,7 +52,7 @@ static bool is_divisor(int64_t number, const Type *type)
     return number >= LEAST_ROW_DIVISOR && number <= INT64_MAX >> (64 - type_bits(type)) >> 1;
 }
 
-static bool is_mask(int64_t number) { return number > 0 && !(number & (number + 1)); }
+static bool is_mask(int64_t number) { return number > 0 && number < INT64_MAX && !(number & (number + 1)); }
 
 /* What the value is of which dividend, as far as its operation tells. */
 static bool read_quotient(const IrValue *value, Quotient *out)
@@ -70,7 +70,7 @@ static bool read_quotient(const IrValue *value, Quotient *out)
     case IR_FLOORDIV:
     case IR_MOD: out->divisor = number; break;
     case IR_SHR: out->divisor = number > 0 && number < 62 ? (int64_t)1 << number : 0; break;
-    case IR_AND: out->divisor = is_mask(number) && number < INT64_MAX ? number + 1 : 0; break;
+    case IR_AND: out->divisor = is_mask(number) ? number + 1 : 0; break;
     default: return false;
     }
     out->is_rest |= value->op == IR_AND;

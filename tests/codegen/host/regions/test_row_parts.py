@@ -285,6 +285,19 @@ def test_divisors_below_zero():
         np.testing.assert_array_equal(out, x[i // w + 100, places])
 
 
+@pytest.mark.parametrize("mask", [(1 << bits) - 1 for bits in (5, 31, 32, 61, 62, 63)])
+def test_masks_of_up_to_all_bits(mask):
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = x[(i + 7) & mask]
+
+    x, out = np.random.default_rng(1).random(128), np.zeros(100)
+    kernel[2, 64](x, out)
+    np.testing.assert_array_equal(out, x[np.arange(7, 107) & mask])
+
+
 def test_remainders_alone_wrap():
     """At an array's border, mostly, which row_borders.c sees to."""
     @cuda.jit
