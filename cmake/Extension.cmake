@@ -37,6 +37,10 @@ target_include_directories(_core PRIVATE "${PROJECT_SOURCE_DIR}" "${PROJECT_SOUR
 target_link_libraries(_core PRIVATE core jit runtime)
 target_compile_definitions(_core PRIVATE CUJIT_VERSION="${PROJECT_VERSION}")
 target_link_options(_core PRIVATE -Wl,--exclude-libs,ALL)
+if(CUJIT_SANITIZE MATCHES "undefined" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  # As a library of its own it is told where reports go by a function that libasan.so has, too.
+  target_link_options(_core PRIVATE -static-libubsan)
+endif()
 if(CUJIT_LLD)
   target_link_options(_core PRIVATE -Wl,--icf=all)  # LLVM's templates: 3 MB of equal functions
   cujit_order_functions(_core)

@@ -18,12 +18,16 @@ mkdir "$reports"
 export PYTHONPATH="$build/python" CUJIT_DEVICE=cpu
 case $(setting CUJIT_SANITIZE) in
 address,undefined)
-    preload="$(library libasan.so) $(library libubsan.so)"
+    preload=$(library libasan.so)
+    if grep -q 'libubsan\.so' "$build"/python/cujit/_core.*; then
+        echo "reports of libubsan.so would not be seen, to which $build/python/cujit/_core is linked: build it again" >&2
+        exit 1
+    fi
     # Python does not free all at its end. Its own allocator would hide the borders of what is allocated.
     export CUJIT_SANITIZER=address PYTHONMALLOC=malloc
     # CUDA's driver, which a few tests ask for where there is one, lays its memory out where the sanitizer would forbid any.
     export ASAN_OPTIONS="detect_leaks=0:allocator_may_return_null=1:protect_shadow_gap=0:log_path=$reports/address"
-    export UBSAN_OPTIONS="print_stacktrace=1:log_path=$reports/undefined"
+    export UBSAN_OPTIONS="print_stacktrace=1:print_summary=1:log_path=$reports/undefined"
     ;;
 thread)
     preload=$(library libtsan.so)
