@@ -13,6 +13,7 @@
 #include "runtime/host/machine/host_allocations.h"
 #include "runtime/host/host_backend.h"
 #include "runtime/host/host_device.h"
+#include "runtime/host/threads/host_alone.h"
 
 typedef struct HostHandle {
     char mark[8];
@@ -62,6 +63,7 @@ static bool share(HostAllocation *allocation, Diag *diag)
     }
     allocation->file = file;
     host_allocations_set_file(allocation->start, file);
+    host_alone_wait(); /* for additions that take the memory for this process's own */
     return true;
 }
 

@@ -57,7 +57,7 @@ bool host_allocations_has_own(uint64_t address)
     static _Thread_local struct {
         uint64_t start, size, changes;
     } last;
-    uint64_t now = atomic_load_explicit(&changes, memory_order_acquire);
+    uint64_t now = atomic_load(&changes);
     HostAllocation found;
     if (last.changes == now && address - last.start < last.size)
         return true;

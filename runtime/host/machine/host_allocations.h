@@ -30,7 +30,8 @@ bool host_allocations_take(uint64_t start, bool is_of_another, HostAllocation *t
 /* Whether the address lies in one that no other process was given, so that this process's kernels alone add to it by atomics of the
  * device. Takes few instructions for an address close to the last one. */
 bool host_allocations_has_own(uint64_t address);
-/* The file of the one that starts there. */
+/* The file of the one that starts there, which another process is about to be given. Who asks later whether the memory is this
+ * process's own, in the one order of all such atomics, is told that it is not. */
 void host_allocations_set_file(uint64_t start, int file);
 
 #endif

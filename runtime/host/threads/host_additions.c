@@ -286,14 +286,15 @@ static bool are_in_own_memory(const HostAddition *additions, int32_t count, int3
 
 static bool add_alone(const HostAddition *additions, int32_t count, int32_t threads, int32_t size)
 {
-    if (!are_in_own_memory(additions, count, threads) || !host_alone_begin())
+    if (!host_alone_begin())
         return false;
-    if (size == sizeof(float))
+    bool is_own = are_in_own_memory(additions, count, threads); /* stays so: who gives memory away waits */
+    if (is_own && size == sizeof(float))
         add_alone_f32(additions, count, threads);
-    else
+    else if (is_own)
         add_alone_f64(additions, count, threads);
     host_alone_end();
-    return true;
+    return is_own;
 }
 
 /* An interruption that came meanwhile is attended to here: nothing is held. */

@@ -6,7 +6,7 @@
  *     who begins   running++;       while (is_used) wait
  *
  * Each writes before it reads what the other one writes, in one order for all: either the first sees that it is not alone, or
- * the second sees that it has to wait. */
+ * the second sees that it has to wait. So does who gives memory to another process: it marks the memory, and then waits. */
 #include "runtime/host/threads/host_alone.h"
 
 #include <assert.h>
@@ -17,12 +17,17 @@ static _Atomic int running; /* threads that run kernels, those twice that do so 
 static _Atomic bool is_used;
 static _Thread_local int joined; /* by this thread */
 
+void host_alone_wait(void)
+{
+    while (atomic_load(&is_used))
+        sched_yield();
+}
+
 void host_alone_join(void)
 {
     joined++;
     atomic_fetch_add(&running, 1);
-    while (atomic_load(&is_used))
-        sched_yield();
+    host_alone_wait();
 }
 
 void host_alone_leave(void)

@@ -11,6 +11,9 @@ void host_alone_leave(void);
  * that may wait or not return. For a thread that has joined. */
 bool host_alone_begin(void);
 void host_alone_end(void);
+/* Until nobody is alone. Who is from then on sees what this thread has changed before, where both go by atomics in one order for
+ * all. */
+void host_alone_wait(void);
 /* In a forked child: its only thread runs what it ran before. */
 void host_alone_after_fork(void);
 

@@ -2,7 +2,10 @@
  * others add to the same places or to those beside them. */
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/host/machine/host_allocations.h"
 #include "runtime/host/threads/host_additions.h"
@@ -137,6 +140,84 @@ static void check_memory_of_others(HostOrigin origin, int file)
     forget(shared.sums, origin);
 }
 
+enum { LONG = 1 << 20, EXPORTS = 10 };
+
+typedef struct Exported {
+    double sum;
+    uintptr_t places[2][LONG]; /* of the second addition there is none: looking for one takes a while */
+    double values[LONG];
+    _Atomic bool has_begun, has_ended;
+} Exported;
+
+static void *add_long(void *argument)
+{
+    Exported *exported = argument;
+    host_alone_join();
+    exported->has_begun = true;
+    host_add((HostAddition[]){{exported->places[0], exported->values}, {exported->places[1], exported->values}}, 2,
+             LONG, sizeof(double));
+    host_alone_leave();
+    exported->has_ended = true;
+    return NULL;
+}
+
+/* From when it has been marked, and nobody is alone, another process may add to it. */
+static void check_memory_that_is_given_away(void)
+{
+    static Exported exported;
+    double one = 1, added = 0;
+    uintptr_t place = (uintptr_t)&exported.sum;
+    for (int i = 0; i < LONG; i++) {
+        exported.places[0][i] = place;
+        exported.values[i] = 1;
+    }
+    for (int round = 1; round <= EXPORTS; round++) {
+        pthread_t thread;
+        exported.has_begun = exported.has_ended = false;
+        know(&exported.sum, sizeof exported.sum, HOST_OF_PAGES, -1);
+        pthread_create(&thread, NULL, add_long, &exported);
+        while (!exported.has_begun)
+            sched_yield();
+        host_allocations_set_file(place, 3);
+        host_alone_wait();
+        for (; !exported.has_ended; added++)
+            host_add(&(HostAddition){&place, &one}, 1, 1, sizeof(double));
+        pthread_join(thread, NULL);
+        forget(&exported.sum, HOST_OF_PAGES);
+        CHECK(exported.sum == (double)round * LONG + added);
+    }
+}
+
+static _Atomic bool is_exported;
+
+static void *export_it(void *memory)
+{
+    Diag diag = {0};
+    RtExport handle;
+    CHECK(rt_export_memory(rt_device(RT_CPU, 0, &diag), *(RtPointer *)memory, &handle, &diag));
+    is_exported = true;
+    return NULL;
+}
+
+/* It is not given away before. */
+static void check_export_waits(void)
+{
+    Diag diag = {0};
+    RtPointer memory = 0;
+    pthread_t other;
+    RtDevice *device = rt_device(RT_CPU, 0, &diag);
+    CHECK(rt_allocate(device, 4096, &memory, &diag));
+    host_alone_join();
+    CHECK(host_alone_begin());
+    pthread_create(&other, NULL, export_it, &memory);
+    usleep(20000);
+    CHECK(!is_exported);
+    host_alone_end();
+    host_alone_leave();
+    pthread_join(other, NULL);
+    CHECK(is_exported && rt_free(device, memory, &diag));
+}
+
 /* The memory of one that is gone may be another's. */
 static void check_memory_that_changes(void)
 {
@@ -164,4 +245,6 @@ void test_host_additions(void)
     check_memory_of_others(HOST_OF_PAGES, 5);
     check_memory_of_others(HOST_OF_ANOTHER, -1);
     check_memory_that_changes();
+    check_memory_that_is_given_away();
+    check_export_waits();
 }
