@@ -176,8 +176,9 @@ IrValue *ir_append(IrBlock *block, IrOp op, const Type *type, const SourcePos *p
 IrValue *ir_phi(IrBlock *block, const Type *type, const SourcePos *pos, uint32_t operand_count)
 {
     IrValue *value = new_value(block, IR_PHI, type, pos, operand_count);
-    IrValue *after = NULL;
-    for (IrValue *other = block->first; other && other->op == IR_PHI; other = other->next)
+    bool has_others = block->last && block->last->op != IR_PHI; /* mostly phis are made first, maybe thousands */
+    IrValue *after = has_others ? NULL : block->last;
+    for (IrValue *other = block->first; has_others && other->op == IR_PHI; other = other->next)
         after = other;
     insert_after(block, after, value);
     return value;

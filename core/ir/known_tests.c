@@ -7,10 +7,11 @@
  *         s[t] += v                      block 3: branch %is, block 4, raise
  *
  * Between the phi and the test nothing that the condition is made of has changed: whatever makes it anew comes before the
- * phi again. So the test becomes a jump, and the thread ends nowhere. */
+ * phi again. So the test becomes a jump, and the thread ends nowhere. Where more than MOST_WAYS meet nothing is looked for: each
+ * would be looked at for each other. */
 #include "core/ir/ir_graph.h"
 
-enum { DEEPEST = 6, MOST_DOMINATORS = 64 };
+enum { DEEPEST = 6, MOST_DOMINATORS = 64, MOST_WAYS = 64 };
 
 /* A condition without negations, and whether it holds. */
 typedef struct Fact {
@@ -92,6 +93,8 @@ static const IrValue *operand_of_side(const IrGraph *graph, const IrBlock *from,
 {
     const IrValue *operand = NULL;
     for (uint32_t i = 0; i < phi->operand_count; i++) {
+        if (i == MOST_WAYS)
+            return NULL;
         int way = side_of(graph, from, phi->block, phi->block->predecessors[i]);
         if (way == 1 - side)
             continue;
@@ -152,7 +155,7 @@ static void leave_out_test(const IrGraph *graph, const IrBlock *block)
 /* What stands for the variable where it lacks a value, if the phi has it on some way; NULL: it does not. */
 static IrValue *lacking(const IrValue *phi)
 {
-    for (uint32_t i = 0; i < phi->operand_count && phi->op == IR_PHI; i++)
+    for (uint32_t i = 0; i < phi->operand_count && i < MOST_WAYS && phi->op == IR_PHI; i++)
         if (phi->operands[i]->op == IR_UNDEFINED)
             return phi->operands[i];
     return NULL;
@@ -227,7 +230,7 @@ static void forget_former(const IrGraph *graph, const Users *users, IrValue *phi
 
 static bool may_be_forgotten(const IrValue *phi)
 {
-    for (uint32_t i = 0; i < phi->operand_count && phi->op == IR_PHI; i++)
+    for (uint32_t i = 0; i < phi->operand_count && phi->operand_count <= MOST_WAYS && phi->op == IR_PHI; i++)
         if (lacking(phi->operands[i]))
             return true;
     return false;
