@@ -151,17 +151,25 @@ static void look_at_comprehension(const Comprehension *comprehension, Capture *c
 }
 
 /* How often a variable is assigned, and where first. */
-static uint32_t count_stores(const CodeSnapshot *code, const Instructions *list, uint32_t local, uint32_t *first)
+typedef struct Stores {
+    uint32_t count, first;
+} Stores;
+
+/* By local. */
+static Stores *count_stores(const CodeSnapshot *code, const Instructions *list, Arena *arena)
 {
     uint32_t given = code->argument_count + code->keyword_only_count + code->has_varargs + code->has_varkeywords;
-    uint32_t count = local < given;
-    *first = count ? 0 : UINT32_MAX;
+    Stores *stores = ARENA_ARRAY(arena, Stores, code->local_count);
+    for (uint32_t local = 0; local < given; local++)
+        stores[local].count = 1;
     for (uint32_t i = 0; i < list->count; i++) {
-        bool stores = list->items[i].op == BYTECODE_STORE_LOCAL && list->items[i].argument == (int32_t)local;
-        *first = stores && *first == UINT32_MAX ? i : *first;
-        count += stores;
+        if (list->items[i].op != BYTECODE_STORE_LOCAL)
+            continue;
+        Stores *of = &stores[list->items[i].argument];
+        if (!of->count++)
+            of->first = i;
     }
-    return count;
+    return stores;
 }
 
 bool *cell_variables(const CodeSnapshot *code, const Instructions *list, const bool *shared, Arena *arena)
@@ -176,11 +184,12 @@ bool *cell_variables(const CodeSnapshot *code, const Instructions *list, const b
     }
     for (uint32_t i = 0; i < list->comprehension_count; i++)
         look_at_comprehension(&list->comprehensions[i], captures);
+    const Stores *stores = count_stores(code, list, arena);
     for (uint32_t local = 0; local < code->local_count - code->free_count; local++) {
-        uint32_t first, stores = count_stores(code, list, local, &first);
         const Capture *capture = &captures[local];
         cells[local] = (shared && shared[local]) || capture->assigned ||
-                       (capture->later && (stores > 1 || (stores && first > capture->first)));
+                       (capture->later &&
+                        (stores[local].count > 1 || (stores[local].count && stores[local].first > capture->first)));
     }
     return cells;
 }
