@@ -138,6 +138,7 @@ static void link_predecessors(Cfg *cfg, Arena *arena)
     for (uint32_t i = 0; i < cfg->count; i++)
         for (uint32_t s = 0; s < cfg->blocks[i].successor_count; s++) {
             CfgBlock *target = &cfg->blocks[cfg->blocks[i].successors[s]];
+            cfg->blocks[i].edge_places[s] = target->predecessor_count;
             target->predecessors[target->predecessor_count++] = i;
         }
 }
@@ -147,16 +148,34 @@ static void find_dominators(Cfg *cfg, Arena *arena)
     Graph edges = edges_of(cfg->blocks, cfg->count, arena);
     const uint32_t *dominators = graph_dominators(&edges, 0, arena);
     for (uint32_t i = 1; i < cfg->count; i++) {
-        assert(dominators[i] < i); /* which cfg_dominates relies on */
+        assert(dominators[i] < i); /* which rank_blocks relies on */
         cfg->blocks[i].dominator = dominators[i];
+    }
+}
+
+/* rank_end is first how many blocks there are at and below each one, then where the next one's are to be. */
+static void rank_blocks(Cfg *cfg)
+{
+    CfgBlock *blocks = cfg->blocks;
+    for (uint32_t i = cfg->count; i-- > 1;) {
+        blocks[i].rank_end++;
+        blocks[blocks[i].dominator].rank_end += blocks[i].rank_end;
+    }
+    for (uint32_t i = 0; i < cfg->count; i++) {
+        CfgBlock *block = &blocks[i], *above = &blocks[block->dominator];
+        uint32_t size = block->rank_end;
+        if (i) {
+            block->rank = above->rank_end;
+            above->rank_end += size;
+        }
+        block->rank_end = block->rank + 1;
     }
 }
 
 bool cfg_dominates(const Cfg *cfg, uint32_t a, uint32_t b)
 {
-    while (b > a)
-        b = cfg->blocks[b].dominator;
-    return a == b;
+    const CfgBlock *blocks = cfg->blocks;
+    return blocks[a].rank <= blocks[b].rank && blocks[b].rank < blocks[a].rank_end;
 }
 
 /* One deeper for every block from which the header's back edges are reached without passing the header. */
@@ -202,6 +221,7 @@ static Cfg *finish(Builder *b)
     renumber(b);
     link_predecessors(b->cfg, b->arena);
     find_dominators(b->cfg, b->arena);
+    rank_blocks(b->cfg);
     find_loops(b->cfg, b->arena);
     return b->cfg;
 }

@@ -9,9 +9,11 @@ typedef struct CfgBlock {
     uint32_t successor_count;
     uint32_t successors[2];           /* blocks: [0] where execution falls through (or the only one), [1] where the
                                          jump at the end is taken. FOR_ITER: [0] the body, [1] after the loop */
+    uint32_t edge_places[2];          /* which of a successor's predecessors the edge is */
     uint32_t predecessor_count;
     uint32_t *predecessors;           /* one for each edge */
     uint32_t dominator;               /* immediate; of the entry: itself */
+    uint32_t rank, rank_end;          /* in a walk of the dominator tree: its own, and behind those it dominates */
     bool is_loop_header;              /* the target of a back edge */
     uint32_t loop_depth;
     uint32_t iteration; /* of the test of a for loop that was unrolled: which item it asks for, from 1 */

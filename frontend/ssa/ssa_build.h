@@ -1,5 +1,5 @@
 /* Shared by the files that build SSA: stack_to_ssa.c, stack_instructions.c, stack_displays.c, ssa_values.c,
- * ssa_finish.c. */
+ * variable_places.c, ssa_finish.c. */
 #ifndef CUJIT_FRONTEND_SSA_BUILD_H
 #define CUJIT_FRONTEND_SSA_BUILD_H
 
@@ -9,14 +9,39 @@
  * arguments). */
 enum { STACK_LIMIT = 4096, SLOT_LIMIT = 128 };
 
+/* A phi whose operands are not known before the block is sealed. */
+typedef struct IncompletePhi {
+    uint32_t variable;
+    SsaValue *phi;
+} IncompletePhi;
+
 typedef struct BlockState {
-    SsaValue **variables; /* value of each variable at the end of what was run of the block; NULL: not set here */
-    SsaValue **incomplete; /* phis that wait for the block to be sealed, by variable; NULL: there are none */
-    uint32_t capacity; /* variables from there on are not set */
+    SsaValue **slots; /* by variable that is no local: its value at the end of what was run; NULL: not set */
+    uint32_t slot_capacity; /* variables from there on are not set */
+    IncompletePhi *incomplete; /* phis that wait for the block to be sealed */
+    uint32_t incomplete_count, incomplete_capacity;
     uint32_t waits_for; /* predecessors that have not been run */
     bool is_sealed;
     int32_t depth; /* of the stack on entry; -1: not known yet */
 } BlockState;
+
+/* A block in which a local variable may get another value. */
+typedef struct VariablePlace {
+    uint32_t block;
+    uint32_t above; /* the nearest other place that dominates this one; of the first one, the entry: itself */
+    bool joins; /* on entry it has a phi, if anyone asks */
+    SsaValue *value; /* at the end of what was run of the block; NULL: not known yet */
+} VariablePlace;
+
+typedef struct PlaceChange {
+    uint32_t rank, place; /* for blocks from this rank in the dominator tree to the next change's */
+} PlaceChange;
+
+typedef struct VariablePlaces {
+    VariablePlace *items; /* by rank */
+    PlaceChange *changes;
+    uint32_t change_count;
+} VariablePlaces;
 
 /* A variable that is being read: the block's value of it is what its predecessors have. */
 typedef struct Reading {
@@ -40,7 +65,8 @@ typedef struct Builder {
     int32_t depth;
     Reading *readings; /* on the way back from a block to where a variable is assigned */
     uint32_t reading_count, reading_capacity;
-    size_t spent; /* bytes, on what variables have in each block */
+    VariablePlaces *places; /* by local */
+    size_t spent; /* bytes, on what variables have in blocks */
     bool failed;
     const bool *is_cell; /* by local */
     SsaValue **cells; /* by local; NULL for others than cells */
@@ -74,12 +100,10 @@ static inline bool is_free(const Builder *b, uint32_t local)
 {
     return local >= b->code->local_count - b->code->free_count;
 }
+/* In a block that has a place of the variable. */
 void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue *value);
-/* What has been set of the block; NULL: nothing. */
-static inline SsaValue *ssa_own_value(const Builder *b, uint32_t variable, uint32_t block)
-{
-    return variable < b->states[block].capacity ? b->states[block].variables[variable] : NULL;
-}
+/* What has been set in the block; NULL: nothing. */
+SsaValue *ssa_own_value(const Builder *b, uint32_t variable, uint32_t block);
 SsaValue *ssa_read_variable(Builder *b, uint32_t variable, uint32_t block);
 SsaValue *ssa_undefined_value(Builder *b, uint32_t variable);
 /* No more predecessors will come: phis get their operands. */
@@ -90,6 +114,15 @@ void ssa_seal_successors(Builder *b, uint32_t block);
 const Instruction *ssa_last_instruction(const Builder *b, const CfgBlock *cfg);
 /* Where a generator goes on after a yield. */
 bool ssa_is_resumed_block(const Builder *b, const CfgBlock *cfg);
+
+/* --- places of local variables (variable_places.c) ------------------------------------------------------------------ */
+void ssa_find_places(Builder *b);
+/* The nearest one that dominates the block, or is in it. */
+VariablePlace *ssa_place(const Builder *b, uint32_t local, uint32_t block);
+/* The one above a place that is not the entry's. */
+VariablePlace *ssa_place_above(const Builder *b, uint32_t local, const VariablePlace *place);
+/* Counts what variables take together; too much is an error. */
+void ssa_spend(Builder *b, size_t bytes);
 
 /* --- instructions (stack_instructions.c) -------------------------------------------------------------------------- */
 void run_instruction(Builder *b);

@@ -1,6 +1,7 @@
 /* Values of SSA under construction: what is appended to a block, variables, and the operand stack. Phis are placed on demand
  * and trivial ones removed (Braun et al., "Simple and Efficient Construction of Static Single Assignment Form", CC 2013). */
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "frontend/ssa/ssa_build.h"
@@ -59,14 +60,16 @@ SsaValue *ssa_append_constant(Builder *b, const Constant *constant)
 
 /* --- variables ---------------------------------------------------------------------------------------------------- */
 
-/* What variables have in each block takes room, and time, in proportion to both numbers. */
-static void spend(Builder *b, size_t bytes)
+void ssa_spend(Builder *b, size_t bytes)
 {
     const size_t most = (size_t)512 << 20;
     b->spent += bytes;
     if (b->spent > most && !b->failed)
         ssa_fail(b, DIAG_MANY_VARIABLES, "", "");
 }
+
+/* An operand takes this many bytes here and in the typed IR. */
+enum { PHI_OPERAND_BYTES = 96 };
 
 static SsaValue *new_phi(Builder *b, uint32_t variable, uint32_t block)
 {
@@ -79,7 +82,7 @@ static SsaValue *new_phi(Builder *b, uint32_t variable, uint32_t block)
     if (cfg->first < cfg->end)
         phi->pos = b->instructions->items[cfg->first].pos;
     phi->name = variable < b->code->local_count ? b->code->local_names[variable] : NULL;
-    spend(b, sizeof *phi + phi->count * sizeof *phi->operands);
+    ssa_spend(b, sizeof *phi + phi->count * PHI_OPERAND_BYTES);
     return phi;
 }
 
@@ -121,20 +124,56 @@ SsaValue *ssa_undefined_value(Builder *b, uint32_t variable)
     return value;
 }
 
+/* Locals have places; the others, which are few, have a slot in every block that they were written in. */
+static bool is_local(const Builder *b, uint32_t variable) { return variable < b->code->local_count; }
+
+SsaValue *ssa_own_value(const Builder *b, uint32_t variable, uint32_t block)
+{
+    if (is_local(b, variable)) {
+        const VariablePlace *place = ssa_place(b, variable, block);
+        return place->block == block ? place->value : NULL;
+    }
+    const BlockState *state = &b->states[block];
+    uint32_t slot = variable - b->code->local_count;
+    return slot < state->slot_capacity ? state->slots[slot] : NULL;
+}
+
+static void write_slot(Builder *b, uint32_t slot, BlockState *state, SsaValue *value)
+{
+    if (slot >= state->slot_capacity) {
+        SsaValue **slots = ARENA_ARRAY(b->arena, SsaValue *, slot + 1);
+        if (state->slot_capacity)
+            memcpy(slots, state->slots, state->slot_capacity * sizeof *slots);
+        state->slots = slots;
+        state->slot_capacity = slot + 1;
+        ssa_spend(b, (slot + 1) * sizeof *slots);
+    }
+    state->slots[slot] = value;
+}
+
 void ssa_write_variable(Builder *b, uint32_t variable, uint32_t block, SsaValue *value)
 {
     assert(value && variable < variable_count(b) && block < b->cfg->count);
-    BlockState *state = &b->states[block];
-    if (variable >= state->capacity) {
-        uint32_t capacity = variable <= b->code->local_count ? b->code->local_count + 1 : variable + 1;
-        SsaValue **variables = ARENA_ARRAY(b->arena, SsaValue *, capacity);
-        if (state->capacity)
-            memcpy(variables, state->variables, state->capacity * sizeof *variables);
-        state->variables = variables;
-        state->capacity = capacity;
-        spend(b, capacity * sizeof *variables);
+    if (!is_local(b, variable)) {
+        write_slot(b, variable - b->code->local_count, &b->states[block], value);
+        return;
     }
-    state->variables[variable] = value;
+    VariablePlace *place = ssa_place(b, variable, block);
+    assert(place->block == block);
+    place->value = value;
+}
+
+/* The block whose value the variable still has at the end of this one, as far as it was run. An assignment that was not
+ * run yet does not count: what dominates a block was run before it. */
+static uint32_t home_of(const Builder *b, uint32_t variable, uint32_t block)
+{
+    if (!is_local(b, variable))
+        return block;
+    const VariablePlace *place = ssa_place(b, variable, block);
+    if (place->block && !place->joins && !place->value)
+        place = ssa_place_above(b, variable, place);
+    assert(!place->block || place->joins || place->value);
+    return place->block;
 }
 
 /* A new phi where control comes from several blocks. What is read behind a yield lies in the generator's frame: it is a
@@ -159,16 +198,16 @@ static SsaValue *phi_for_reading(Builder *b, uint32_t variable, uint32_t block)
  * are to be read first. */
 static SsaValue *begin_reading(Builder *b, uint32_t variable, uint32_t block)
 {
+    block = home_of(b, variable, block);
     BlockState *state = &b->states[block];
     SsaValue *value = ssa_own_value(b, variable, block);
     if (value)
         return ssa_resolve(value);
     if (!state->is_sealed) {
-        if (!state->incomplete) {
-            state->incomplete = ARENA_ARRAY(b->arena, SsaValue *, variable_count(b));
-            spend(b, variable_count(b) * sizeof *state->incomplete);
-        }
-        value = state->incomplete[variable] = new_phi(b, variable, block);
+        value = new_phi(b, variable, block);
+        state->incomplete = arena_grow(b->arena, state->incomplete, state->incomplete_count,
+                                       &state->incomplete_capacity, sizeof *state->incomplete);
+        state->incomplete[state->incomplete_count++] = (IncompletePhi){.variable = variable, .phi = value};
     } else if (b->cfg->blocks[block].predecessor_count == 0) {
         value = ssa_undefined_value(b, variable);
     } else {
@@ -216,14 +255,21 @@ static void complete_phi(Builder *b, uint32_t variable, SsaValue *phi)
     finish_phi(phi);
 }
 
+static int by_variable(const void *a, const void *b)
+{
+    uint32_t x = ((const IncompletePhi *)a)->variable, y = ((const IncompletePhi *)b)->variable;
+    return (x > y) - (x < y);
+}
+
 void ssa_seal(Builder *b, uint32_t block)
 {
     BlockState *state = &b->states[block];
     assert(!state->is_sealed && !state->waits_for);
     state->is_sealed = true;
-    for (uint32_t variable = 0; state->incomplete && variable < variable_count(b) && !b->failed; variable++)
-        if (state->incomplete[variable])
-            complete_phi(b, variable, state->incomplete[variable]);
+    if (state->incomplete_count)
+        qsort(state->incomplete, state->incomplete_count, sizeof *state->incomplete, by_variable);
+    for (uint32_t i = 0; i < state->incomplete_count && !b->failed; i++)
+        complete_phi(b, state->incomplete[i].variable, state->incomplete[i].phi);
 }
 
 /* In the order of the blocks. */

@@ -126,6 +126,9 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
         b->states[i].depth = -1;
         b->states[i].waits_for = cfg->blocks[i].predecessor_count;
     }
+    ssa_find_places(b);
+    if (b->failed)
+        return NULL;
     ssa_seal(b, 0);
     write_parameters(b);
     for (uint32_t i = 0; i < cfg->count && !b->failed; i++) {
