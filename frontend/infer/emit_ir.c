@@ -99,12 +99,23 @@ static bool emit_phi_operands(Lower *l, const SsaBlock *block)
         if (!l->instance->edge_reached[2 * block->id + k])
             continue;
         const SsaBlock *to = &l->instance->ssa->blocks[block->cfg->successors[k]];
+        uint32_t place = block->cfg->edge_places[k];
         for (const SsaValue *phi = to->phis; phi; phi = phi->next)
-            for (uint32_t i = 0; i < phi->count; i++)
-                if (to->cfg->predecessors[i] == block->id && !emit_phi_operand(l, phi, phi->operands[i]))
-                    return false;
+            if (!emit_phi_operand(l, phi, phi->operands[place]))
+                return false;
     }
     return true;
+}
+
+/* The first one. */
+static uint32_t place_of_edge(const IrBlock *block, const IrBlock *from)
+{
+    uint32_t place = 0;
+    while (block->predecessors[place] != from) {
+        place++;
+        assert(place < block->predecessor_count);
+    }
+    return place;
 }
 
 /* Room was made for every edge of the bytecode; those that are never taken have no IR. */
@@ -115,12 +126,14 @@ static void finish_phis(Lower *l)
             assert(block->predecessor_count <= phi->operand_count);
             phi->operand_count = block->predecessor_count;
         }
+    uint32_t place = 0; /* of all the phis of a block the operands from another one come together */
     for (const PhiEdge *edge = l->phi_edges; edge; edge = edge->next) {
         assert(edge->phi->op == IR_PHI && edge->value);
         const IrBlock *block = edge->phi->block;
-        for (uint32_t i = 0; i < block->predecessor_count; i++)
-            if (block->predecessors[i] == edge->from)
-                edge->phi->operands[i] = edge->value;
+        if (place >= block->predecessor_count || block->predecessors[place] != edge->from)
+            place = place_of_edge(block, edge->from);
+        for (uint32_t i = place; i < block->predecessor_count && block->predecessors[i] == edge->from; i++)
+            edge->phi->operands[i] = edge->value; /* both targets of a branch may be the block */
     }
 }
 
