@@ -231,7 +231,7 @@ static bool is_divergent(const Regions *regions, const IrValue *value)
     if (regions->pieces[regions->piece_of[value->id]].is_divergent_piece ||
         (value->op == IR_WARP_START && !regions->by_warps))
         return true;
-    bool is_shared = regions->shares_loads && is_of_constant_argument(value);
+    bool is_shared = is_shared_load(regions, value);
     if (value->op != IR_PHI && !is_shared && !ir_is_repeatable(value))
         return true;
     if (value->op == IR_INTRINSIC && !is_uniform_intrinsic(regions, value))
@@ -347,6 +347,8 @@ bool find_steps(Regions *regions, Arena *arena)
     find_what_reaches_barriers(regions);
     if (!find_postdominators(regions, arena))
         return false;
+    if (regions->shares_loads)
+        find_changing_arguments(regions, arena);
     regions->homes = ARENA_ARRAY(arena, uint8_t, regions->kernel->value_count);
     memset(regions->homes, HOME_UNIFORM, regions->kernel->value_count);
     for (bool changed = true; changed;) {

@@ -34,23 +34,62 @@ static bool may_write_to_argument(const IrValue *value)
     }
 }
 
-static bool may_write_to(const IrValue *value, const IrValue *argument)
+/* Of a value that may write to an argument: which one; NULL: any. */
+static const IrValue *written_memory(const IrValue *value)
 {
     bool is_access = value->op == IR_STORE || value->op == IR_ATOMIC;
-    const IrValue *memory = is_access ? memory_of(value->operands[0]) : NULL;
-    return may_write_to_argument(value) && (!memory || memory == argument);
+    return is_access ? memory_of(value->operands[0]) : NULL;
+}
+
+static bool may_write_to(const IrValue *value, const IrValue *argument)
+{
+    if (!may_write_to_argument(value))
+        return false;
+    const IrValue *memory = written_memory(value);
+    return !memory || memory == argument;
+}
+
+/* NULL: the value is no load of an argument. */
+static const IrValue *loaded_argument(const IrValue *value)
+{
+    const IrValue *memory = value->op == IR_LOAD && !value->hint ? memory_of(value->operands[0]) : NULL;
+    return memory && memory->op == IR_PARAM ? memory : NULL;
 }
 
 bool is_of_constant_argument(const IrValue *load)
 {
-    const IrValue *memory = load->op == IR_LOAD && !load->hint ? memory_of(load->operands[0]) : NULL;
-    if (!memory || memory->op != IR_PARAM)
+    const IrValue *memory = loaded_argument(load);
+    if (!memory)
         return false;
     for (const IrBlock *block = load->block->function->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next)
             if (may_write_to(value, memory))
                 return false;
     return true;
+}
+
+void find_changing_arguments(Regions *regions, Arena *arena)
+{
+    const IrFunc *kernel = regions->kernel;
+    regions->is_changing = ARENA_ARRAY(arena, bool, kernel->parameter_count + 1);
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next) {
+            if (!may_write_to_argument(value))
+                continue;
+            const IrValue *memory = written_memory(value);
+            for (uint32_t i = 0; !memory && i < kernel->parameter_count; i++)
+                regions->is_changing[i] = true;
+            if (!memory)
+                return;
+            if (memory->op == IR_PARAM)
+                regions->is_changing[memory->index] = true;
+        }
+}
+
+bool is_shared_load(const Regions *regions, const IrValue *value)
+{
+    const IrValue *memory = regions->shares_loads ? loaded_argument(value) : NULL;
+    return memory && !regions->is_changing[memory->index];
 }
 
 /* --- checks ------------------------------------------------------------------------------------------------------------- */
