@@ -47,6 +47,8 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a + b < most ? a + b : most;
 }
 
+static void keep_larger(uint64_t *most, uint64_t value) { *most = value > *most ? value : *most; }
+
 static const ModuleSize *size_of(Measurement *m, LLVMValueRef function);
 
 /* Copies of these have nothing to do with each other, which is what the passes in question look at: 160 calls of tgamma
@@ -66,6 +68,7 @@ static void add_call(Measurement *m, LLVMValueRef call, ModuleSize *size)
     size->instructions = add(size->instructions, body->instructions);
     size->branches = add(size->branches, body->branches);
     size->loops = add(size->loops, body->loops);
+    keep_larger(&size->phis, body->phis);
     size->addresses = add(size->addresses, body->addresses);
     size->members = add(size->members, body->members);
 }
@@ -81,6 +84,14 @@ static void add_instruction(Measurement *m, LLVMValueRef instruction, ModuleSize
     case LLVMCall: add_call(m, instruction, size); break;
     default: break;
     }
+}
+
+static uint64_t count_phis(LLVMBasicBlockRef block)
+{
+    uint64_t count = 0;
+    for (LLVMValueRef each = LLVMGetFirstInstruction(block); each && LLVMIsAPHINode(each); count++)
+        each = LLVMGetNextInstruction(each);
+    return count;
 }
 
 /* Blocks lie in an order in which only a loop's last ones lead to one that was there before. */
@@ -110,9 +121,11 @@ static const ModuleSize *size_of(Measurement *m, LLVMValueRef function)
     size = ARENA_NEW(m->arena, ModuleSize);
     table_set(m->known, &function, sizeof function, size);
     size->loops = count_loops(function);
-    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
+        keep_larger(&size->phis, count_phis(block));
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
             add_instruction(m, each, size);
+    }
     return size;
 }
 
@@ -124,8 +137,6 @@ static uint64_t parts_of(LLVMValueRef function)
     bool is_struct = LLVMGetTypeKind(result) == LLVMStructTypeKind;
     return (uint64_t)LLVMCountParams(function) + (is_struct ? LLVMCountStructElementTypes(result) : 1);
 }
-
-static void keep_larger(uint64_t *most, uint64_t value) { *most = value > *most ? value : *most; }
 
 ModuleSize measure_module(Emitter *emitter)
 {
@@ -142,6 +153,7 @@ ModuleSize measure_module(Emitter *emitter)
         keep_larger(&most.instructions, size->instructions);
         keep_larger(&most.branches, size->branches);
         keep_larger(&most.loops, size->loops);
+        keep_larger(&most.phis, size->phis);
         keep_larger(&most.addresses, size->addresses);
         keep_larger(&most.members, size->members);
     }

@@ -9,6 +9,7 @@ typedef struct ModuleSize {
     uint64_t instructions;
     uint64_t branches; /* conditional ones */
     uint64_t loops; /* branches back */
+    uint64_t phis; /* of one block */
     uint64_t addresses; /* computed ones */
     uint64_t members; /* put into structs and taken out of them */
     uint64_t parts; /* parameters and results of a function that others call */

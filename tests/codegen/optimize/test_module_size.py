@@ -47,6 +47,14 @@ def choices(count):
     return f"def kernel(x, i):\n    v = x[i]\n    w = v\n{body}\n    x[i] = w"
 
 
+def variables(count):
+    """Each trip of a loop changes all of them."""
+    start = "\n".join(f"    v{k} = x[{k % 8}] + {k}" for k in range(count))
+    body = "\n".join(f"        v{k} = v{(k + 1) % count} * 0.5 + j" for k in range(count))
+    end = "\n".join(f"    x[{k % 8}] += v{k}" for k in range(count))
+    return f"def kernel(x, i):\n{start}\n    for j in range(i):\n{body}\n{end}"
+
+
 def is_short_of_passes(kernel, signature, sm):
     return "optnone" in cuda.jit(kernel).inspect("llvm", signature, sm)
 
@@ -62,7 +70,7 @@ def test_only_what_is_very_large_lacks_passes(shape, ordinary, gpu, cpu):
 
 
 @pytest.mark.parametrize("shape, count", [(ifs, 900), (ifs, 3000), (lines, 4000), (stores, 1500), (loops, 200),
-                                          (choices, 2100)])
+                                          (choices, 2100), (variables, 2100)])
 def test_results_without_passes(shape, count):
     function = make(shape(count))
     start = np.arange(1.0, 9.0)
@@ -88,6 +96,14 @@ def test_copies_of_thousands_of_loops_are_left_to_ptxas(count, joins_copies):
     ptx = cuda.jit(make(loops(count))).inspect("asm", (VECTOR, types.int64), SM)
     copies = re.findall(r"\tmov\.b64 \t(%rd\d+), (%rd\d+);", ptx)
     assert (len(copies) < 2 * count) == joins_copies
+
+
+@pytest.mark.parametrize("count, joins_copies", [(1900, True), (2100, False)])
+def test_copies_of_thousands_of_variables_are_left_to_ptxas(count, joins_copies):
+    """For each copy the coalescer asks for all users of its register."""
+    ptx = cuda.jit(make(variables(count))).inspect("asm", (VECTOR, types.int64), SM)
+    copies = re.findall(r"\tmov\.b64 \t(%r?d\d+), (%r?d\d+);", ptx)
+    assert (len(copies) < count) == joins_copies
 
 
 def test_blocks_are_not_long_for_a_gpu():
