@@ -117,7 +117,26 @@ def variables_in_a_loop(n):
     names = [f"v{k}" for k in range(n)]
     lines = [f"        v{k} = v{(k + 1) % n} + j" for k in range(n)]
     return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", *(f"    {v} = x[i]" for v in names),
-                      "    for j in range(i):", *lines, "    x[i] = " + " + ".join(names)])
+                      "    for j in range(i):", *lines, *(f"    x[i] += {v}" for v in names)])
+
+
+def variables_of_ifs(n, indent="    "):
+    """n variables that one `if` assigns to and another one reads: unassigned they are never read."""
+    lines = [f"{indent}if m > {k}:\n{indent}    v{k} = x[i + {k}]\n{indent}x[i] += m\n"
+             f"{indent}if m > {k}:\n{indent}    x[i + {k}] *= v{k}" for k in range(n)]
+    start = ["def kernel(x, m):", "    i = cuda.grid(1)"]
+    return "\n".join([*start, *(["    for _ in range(m):"] if len(indent) > 4 else []), *lines])
+
+
+def variables_of_ifs_in_a_loop(n):
+    return variables_of_ifs(n, 8 * " ")
+
+
+def variables_of_loops(n):
+    """Likewise, in n loops."""
+    lines = [f"    for k in range(4):\n        if k >= m + {j}:\n            v{j} = x[i + k]\n        x[i] += m\n"
+             f"        if k >= m + {j}:\n            x[i + k] *= v{j}" for j in range(n)]
+    return "\n".join(["def kernel(x, m):", "    i = cuda.grid(1)", *lines])
 
 
 def arguments(n):
@@ -154,14 +173,16 @@ SHAPES = [
     (nested_loops, [4, 8, 18]), (loops_in_a_row, [25, 100, 400, 1600, 6400, 12800, 25600]),
     (loops_of_the_same_end, [100, 400, 800, 1600]),
     (elif_chain, [100, 400, 1600]), (match_cases, [100, 400, 1600]), (tuple_of, [25, 100, 400]),
-    (one_expression, [250, 1000, 2500]), (variables_in_a_loop, [25, 100, 400]), (arguments, [8, 32, 128]),
+    (one_expression, [250, 1000, 2500]), (variables_in_a_loop, [25, 100, 400, 1600, 6400]),
+    (variables_of_ifs, [200, 800, 3200, 12800]), (variables_of_ifs_in_a_loop, [200, 800, 3200, 12800]),
+    (variables_of_loops, [100, 400, 1600, 6400]), (arguments, [8, 32, 128]),
     (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
     (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000]), (indices_from_memory, [250, 500, 1000, 4000]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
     (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 256, 1024, 2048, 4096]),
 ]
 TUPLE_ARGUMENTS = {tuple_argument, indexed_argument}
-NUMBER_ARGUMENTS = {loops_of_the_same_end}
+NUMBER_ARGUMENTS = {loops_of_the_same_end, variables_of_ifs, variables_of_ifs_in_a_loop, variables_of_loops}
 
 
 def signature_of(shape, size, kernel):
