@@ -104,6 +104,7 @@ struct Emitter {
     const KernelAbi *abi; /* of the first function when it is a kernel */
     const char *entry; /* symbol of the kernel or the visible device function */
     unsigned effects; /* of the module */
+    bool takes_turns; /* KernelImage */
     uint32_t static_shared, local_size;
     uint64_t constant_size; /* bytes of DATA so far */
     uint32_t text_count; /* constant strings so far */

@@ -391,6 +391,7 @@ static void describe_image(const Emitter *emitter, KernelImage *image)
 {
     image->context_size = emitter->host->context_size;
     image->may_wait = emitter->ir->first->may_wait;
+    image->takes_turns = emitter->takes_turns;
     image->repeated_axes = emitter->host->repeated_axes;
     host_describe_observed(emitter, image);
     image->checks = checks_of(emitter->options, TARGET_HOST);

@@ -165,6 +165,7 @@ static LLVMValueRef read_modify_write(Emitter *emitter, const IrValue *value, LL
         store_alone(emitter, combine_atomic(emitter, operation, old, operand), address, size_of_element(value));
         return old;
     }
+    emitter->takes_turns |= operation == LLVMAtomicRMWBinOpFAdd;
     if (!has_operation(emitter, operation, value->operands[0]->type->element))
         return read_modify_write_by_exchange(emitter, operation, address, operand, scope_of(emitter, value));
     if (emitter->lowering->scoped_read_modify_write && value->scope != IR_SCOPE_DEVICE && !emitter->for_llvm7)

@@ -20,6 +20,7 @@
     NUMBER(uint32_t, repeated_axes) /* host: axes of a block, a bit each, that the runtime runs the entry along */ \
     NUMBER(bool, has_real_threads) /* host: the entry runs one thread */                                           \
     NUMBER(bool, may_wait) /* host: for other blocks */                                                            \
+    NUMBER(bool, takes_turns) /* host: it adds floats to memory of other workers, which wait for each other */     \
     NUMBER(bool, reports) /* threads may raise what the host is told of */                                         \
     NUMBER(bool, has_notes) /* a launch gives it OverflowRecords, or the state for them */                         \
     NUMBER(bool, has_state) /* GPU: a launch gives it the state of watch_state.h */                                \

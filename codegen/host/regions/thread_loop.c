@@ -307,6 +307,7 @@ static void call_add(Emitter *emitter, LLVMValueRef additions, uint32_t count, L
 {
     LLVMValueRef arguments[4] = {additions, const_i32(emitter, (int32_t)count), threads,
                                  const_i32(emitter, (int32_t)size)};
+    emitter->takes_turns = true;
     call_block_service(emitter, offsetof(HostServices, add), 4, arguments);
 }
 

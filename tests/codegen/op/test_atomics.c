@@ -62,8 +62,36 @@ static void check_all_compile(const char *type, const char *const *kinds)
     check_compiles(type, ir, 0);
 }
 
+/* Additions of floats to an array are such for which workers wait for each other, whether the old value is used or not. */
+static void check_turns(const char *type, const char *kind, bool takes_turns)
+{
+    for (int stores = 0; stores < 2; stores++) {
+        char ir[256];
+        Arena *arena = arena_create();
+        Diag diag = {0};
+        KernelImage image;
+        Target host = {TARGET_HOST, NULL};
+        CompileOptions options = {.opt = 2};
+        snprintf(ir, sizeof ir,
+                 "kernel k(x: %s[1 C], v: %s)\nblock 0:\n  %%0: i64 = const 0\n  %%1: %s = atomic %s x[%%0], v\n%s"
+                 "  return\n",
+                 type, type, type, kind, stores ? "  store x[%0], %1\n" : "");
+        IrModule *module = ir_parse(ir, arena, &diag);
+        if (CHECK(module && codegen_run_passes(module, &host, &options, NULL, &diag) &&
+                  codegen_compile(module, &host, &options, LLVM_NO_TEXT, &image, &diag))) {
+            CHECK(image.takes_turns == takes_turns);
+            kernel_image_free(&image);
+        }
+        arena_destroy(arena);
+    }
+}
+
 void test_atomics(void)
 {
+    check_turns("f32", "add", true);
+    check_turns("f64", "sub", true);
+    check_turns("f32", "max", false);
+    check_turns("i32", "add", false);
     static const char *const integers[] = {"add", "sub", "max", "min", "and", "or", "xor", "exch", NULL};
     static const char *const counters[] = {"inc", "dec", NULL};
     static const char *const floats[] = {"add", "sub", "max", "min", "nanmax", "nanmin", "exch", NULL};
