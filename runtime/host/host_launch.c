@@ -12,6 +12,7 @@
 #include "runtime/host/host_pool.h"
 #include "runtime/host/observe/host_checker.h"
 #include "runtime/host/observe/host_profile.h"
+#include "runtime/host/threads/host_trial.h"
 
 enum {
     CHUNKS_PER_PARTICIPANT = 16,
@@ -34,6 +35,7 @@ RtKernel *host_kernel_load(RtDevice *device, const KernelImage *image, Diag *dia
     snprintf(kernel->base.name, sizeof kernel->base.name, "%s", image->name);
     kernel->thread_entry = image->thread_entry;
     kernel->blocks_entry = image->blocks_entry;
+    kernel->takes_turns = image->takes_turns;
     kernel->takes_next = !image->blocks_entry || image->may_wait;
     kernel->repeated_axes = image->repeated_axes;
     kernel->code = (uintptr_t)image->text;
@@ -154,7 +156,8 @@ static bool run(HostJob *job, int participants, Diag *diag)
         return host_grid_run(job, diag);
     if (job->kernel->by_clusters)
         return host_clusters_run(job, diag);
-    job->few = host_pool_few(job, participants);
+    job->tries_alone = host_try_alone(job->kernel, participants);
+    job->few = job->tries_alone ? 1 : host_pool_few(job, participants);
     job->least_chunk = participants == 1 ? job->block_count : chunk_of(job, participants);
     job->chunk = job->least_chunk;
     if (job->few > 1 && job->few < participants) {

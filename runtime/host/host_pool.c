@@ -20,6 +20,7 @@
 #include "runtime/host/threads/host_alone.h"
 #include "runtime/host/threads/host_hang.h"
 #include "runtime/host/threads/host_interrupt.h"
+#include "runtime/host/threads/host_trial.h"
 #include "runtime/worker_thread.h"
 
 enum {
@@ -366,29 +367,41 @@ static void leave_job(HostJob *job, int participants)
     pthread_mutex_unlock(&pool.lock);
 }
 
+static int64_t brief_nanoseconds(const HostJob *job)
+{
+    int64_t trial = job->tries_alone ? host_trial_nanoseconds(job) : 0;
+    return trial > BRIEF_NANOSECONDS ? trial : BRIEF_NANOSECONDS;
+}
+
 /* Waking others takes longer than a brief launch: a kernel that was brief the last time has some time alone, or with few; then
  * all may help. */
 static void run_job(HostJob *job, HostWorker *worker, int participants)
 {
-    int64_t begin = clock_nanoseconds(), until = begin + BRIEF_NANOSECONDS, asked = 0, done = 0;
+    int64_t begin = clock_nanoseconds(), until = begin + brief_nanoseconds(job), asked = 0;
+    HostTimes times = {0};
     if (job->few == 1) {
-        done = host_job_work(job, worker, until);
+        times.alone_blocks = host_job_work(job, worker, until);
+        times.alone = clock_nanoseconds() - begin;
     } else if (job->few < participants) {
         asked = ask_for_help(job, job->few);
-        done = host_job_work(job, worker, until);
+        times.shared_blocks = host_job_work(job, worker, until);
     }
     if (!atomic_load_explicit(&job->is_over, memory_order_relaxed)) { /* also where a helper has closed it */
         atomic_store_explicit(&job->chunk, job->least_chunk, memory_order_relaxed);
         asked += ask_for_help(job, participants);
-        done += host_job_work(job, worker, INT64_MAX);
+        times.shared_blocks += host_job_work(job, worker, INT64_MAX);
     }
-    int64_t end = clock_nanoseconds();
+    int64_t end = clock_nanoseconds(), done = times.alone_blocks + times.shared_blocks;
     if (job->most_helpers)
         leave_job(job, participants);
-    atomic_store_explicit(&pool.last_end, clock_nanoseconds(), memory_order_relaxed);
-    if (done && !job_cancelled(job))
-        atomic_store_explicit(&job->kernel->block_nanoseconds, (float)(end - begin - asked) / (float)done,
-                              memory_order_relaxed);
+    int64_t last_end = clock_nanoseconds();
+    atomic_store_explicit(&pool.last_end, last_end, memory_order_relaxed);
+    if (!done || job_cancelled(job))
+        return;
+    atomic_store_explicit(&job->kernel->block_nanoseconds, (float)(end - begin - asked) / (float)done,
+                          memory_order_relaxed);
+    times.shared = last_end - begin - times.alone;
+    host_trial_note(job, &times);
 }
 
 /* Those that a launch calls shortly after another one are, or will be for the next. */

@@ -19,6 +19,7 @@ void test_host_devices(void);
 void test_host_launch(void);
 void test_host_additions(void);
 void test_host_alone(void);
+void test_host_trial(void);
 void test_host_pool(void);
 void test_host_warp(void);
 void test_host_profile(void);

@@ -54,5 +54,5 @@ void in_child(const char *what, void (*body)(void)) { in_child_with(what, body, 
 /* test_host_devices first: it opens devices that the others have open. */
 CHECK_MAIN(test_host_devices, test_driver_loading, test_cuda, test_cuda_capture, test_cuda_faults, test_peers,
            test_graphs, test_gpu, test_launch_limits, test_host_device, test_host_launch, test_host_additions,
-           test_host_alone, test_host_pool, test_host_warp, test_host_profile, test_warp_accesses, test_clocks,
-           test_race, test_no_memory_for_launches)
+           test_host_alone, test_host_trial, test_host_pool, test_host_warp, test_host_profile, test_warp_accesses,
+           test_clocks, test_race, test_no_memory_for_launches)

@@ -13,12 +13,19 @@
 #include "runtime/host/machine/host_order.h"
 #include "runtime/host/check/clocks.h"
 
+/* What was seen of a kernel that may be better alone (host_trial.c). */
+typedef struct HostTrials {
+    _Atomic float alone, shared; /* nanoseconds for each block, as time passed; 0: unknown */
+    _Atomic uint32_t launches;
+} HostTrials;
+
 typedef struct HostKernel {
     RtKernel base;
     HostThreadEntry thread_entry;
     HostBlocksEntry blocks_entry; /* NULL: threads must be real */
     uint32_t repeated_axes; /* of a block, a bit each: blocks_entry runs the threads of one index */
     bool takes_next; /* all workers take the next blocks, in their order: threads may wait for what others write */
+    bool takes_turns; /* its additions of floats wait for those of other workers */
     bool by_clusters; /* blocks of a cluster run in turns */
     bool counts_accesses; /* its blocks run one after the other (host_profile.c) */
     bool by_warps; /* threads are scheduled by host_warp.c */
@@ -29,6 +36,7 @@ typedef struct HostKernel {
     size_t code_size;
     CheckSet checks; /* that the runtime does: one worker runs all blocks of a launch */
     _Atomic float block_nanoseconds; /* what a block took in the last launch; 0: unknown */
+    HostTrials trials;
 } HostKernel;
 
 enum { THREAD_STACK_LOCALS = 128 * 1024 }; /* local arrays up to this size may lie on the stack of the calling thread */
@@ -161,6 +169,7 @@ typedef struct HostJob {
     _Atomic bool shares_core; /* with a helper */
     int most_helpers; /* pool threads that may be inside; under the pool's lock */
     int few; /* participants to begin with */
+    bool tries_alone; /* host_trial.h */
     _Atomic bool hangs; /* a block could not go on: no further ones start */
     char hang[HOST_HANG_SIZE]; /* the first such block's message; written by who sets `hangs` */
     bool trapped; /* it did not hang: a thread ended the launch */
