@@ -1,4 +1,6 @@
 """Children of a process that has used a device: the CPU device goes on, a GPU cannot, and what fails says why."""
+import pytest
+
 GPU = """
 import ctypes, os, sys
 import numpy as np
@@ -130,6 +132,7 @@ def test_a_gpu(fake_driver, run_python):
     assert "ended" in run_python(GPU, CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda")
 
 
+@pytest.mark.not_under("thread", "it keeps signals, which interrupt kernels, until a C function is called")
 def test_the_cpu_device(run_python):
     assert "ended" in run_python(CPU, CUJIT_DEVICE="cpu", CUJIT_CPU_THREADS="3", CUJIT_CACHE="0")
 
