@@ -2,10 +2,10 @@
 
     python benchmarks/collection/run_cpu.py [--only WORDS] [--one-core] [--markdown FILE] [--picture FILE]
 
-Both take turns; the least time of all turns counts. numba's loops are compiled with and without fastmath, and the
-faster of those that give the right results counts. Results are compared with NumPy's. With --one-core both have one
-worker, and what counts is the processor's time, not the clock's: for machines that do other work, too. --only takes
-words of names or of families, separated by commas."""
+Both take turns, and rest before each; the least time of all turns counts. numba's loops are compiled with and without
+fastmath, and the faster of those that give the right results counts. Results are compared with NumPy's. With --one-core
+both have one worker, and what counts is the processor's time, not the clock's: for machines that do other work, too.
+--only takes words of names or of families, separated by commas."""
 
 import argparse
 import os
@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 WORST = 1.2     # times as long as numba: these are named
 LEAST = 0.004   # seconds of one turn
+REST = 0.03     # seconds before it: OpenMP's threads, which are numba's, look for work as long, on cores of the others
 
 
 def least_ms(runs, clock, turns):
@@ -33,6 +34,8 @@ def least_ms(runs, clock, turns):
         batches.append(max(1, min(100, int(LEAST / max(clock() - start, 1e-7)))))
     for _ in range(turns):
         for run, batch, found in zip(runs, batches, times, strict=True):
+            time.sleep(REST)
+            run()
             start = clock()
             for _ in range(batch):
                 run()
