@@ -43,7 +43,7 @@ def watch_overflow(state, own, number, first, second):
 # and a lane those that it met some of them. What threads tell others by fences and atomics has a number: an access is
 # known to who has looked since its block told. That and the cell's few words make what is found less than the CPU
 # device finds, and never more. Words that do not belong together, since another thread has come between them, have
-# different tags.
+# different tags; a write that finds such a pair looks again, as its other half may be on the way.
 
 # Words of the state, of a range, and of a cell.
 _FAULT, _SITE, _FAULT_THREAD, _FAULT_BLOCK, _SLOTS = 0, 1, 2, 3, 4
@@ -66,6 +66,7 @@ _A_READ, _A_WRITE, _AN_ATOMIC, _A_STRONG_READ, _A_STRONG_WRITE = 0, 1, 2, 3, 4
 (_SLOT_KIND, _SLOT_ACCESS, _SLOT_VALUE, _SLOT_FLAGS, _SLOT_CALL_LINE, _SLOT_SITE, _SLOT_EARLIER, _SLOT_EARLIER_VALUE,
  _SLOT_BLOCK) = range(9)
 _SLOT_THREAD, _SLOT_NDIM, _SLOT_INDICES = 11, 14, 15
+_LOOKS_AGAIN = 64
 _HAS_VALUE, _HAS_EARLIER_VALUE, _SAME_BLOCK, _SAME_WARP = 1, 2, 4, 8
 _IS_RACE, _IS_UNWRITTEN = 0, 1
 
@@ -138,11 +139,24 @@ def _suspect_reads(state, own, is_shared, cell, also_strong):
         _suspect(state, own, is_shared, cuda.ldcg(state, cell + read), what, int64(0), is_strong and not also_strong)
 
 
+def _settled(state, place, who, what, mine):
+    """What belongs to `who`. Where two threads write at once, each may have come first in one of the words: then both
+    find words that do not belong together. The one that came second in the first word looks again, and puts its own."""
+    for _ in range(_LOOKS_AGAIN):
+        if who == 0 or what >> _WHAT_TAG == _tag_of(who):
+            break
+        what = cuda.ldcg(state, place)
+        if what >> _WHAT_TAG == _tag_of(who):
+            cuda.atomic.exch(state, place, mine)
+    return what
+
+
 def _note_write(state, own, is_shared, cell, who, what, has_value, value):
     before = cuda.atomic.exch(state, cell + _WRITTEN, value) if has_value else int64(0)
     other = cuda.atomic.exch(state, cell + _WRITE, who)
     other_what = cuda.atomic.exch(state, cell + _WRITE + 1, what)
     cuda.threadfence()
+    other_what = _settled(state, cell + _WRITE + 1, other, other_what, what)
     is_same = has_value and what & _HASH == other_what & _HASH
     _suspect(state, own, is_shared, other, other_what, before, is_same)
     _suspect(state, own, is_shared, cuda.ldcg(state, cell + _STRONG), cuda.ldcg(state, cell + _STRONG + 1), int64(0),
