@@ -132,6 +132,8 @@ static void finish_phis(Lower *l)
         const IrBlock *block = edge->phi->block;
         if (place >= block->predecessor_count || block->predecessors[place] != edge->from)
             place = place_of_edge(block, edge->from);
+        while (place && block->predecessors[place - 1] == edge->from)
+            place--;
         for (uint32_t i = place; i < block->predecessor_count && block->predecessors[i] == edge->from; i++)
             edge->phi->operands[i] = edge->value; /* both targets of a branch may be the block */
     }
