@@ -45,6 +45,8 @@ static bool has_same_immediate(const IrValue *a, const IrValue *b)
     }
 }
 
+static bool joins_few(const IrValue *value) { return value->op == IR_PHI && value->operand_count <= MOST_WAYS; }
+
 /* Whether both are the same, made of the same. */
 static bool is_same(const IrValue *a, const IrValue *b, int depth)
 {
@@ -93,8 +95,6 @@ static const IrValue *operand_of_side(const IrGraph *graph, const IrBlock *from,
 {
     const IrValue *operand = NULL;
     for (uint32_t i = 0; i < phi->operand_count; i++) {
-        if (i == MOST_WAYS)
-            return NULL;
         int way = side_of(graph, from, phi->block, phi->block->predecessors[i]);
         if (way == 1 - side)
             continue;
@@ -109,7 +109,7 @@ static const IrValue *operand_of_side(const IrGraph *graph, const IrBlock *from,
 static int value_at(const IrGraph *graph, const IrValue *phi, const IrBlock *place)
 {
     const IrBlock *from = graph->dominator[phi->block->id];
-    if (!from || from->last->op != IR_BRANCH || !ir_dominates(graph, phi->block, place))
+    if (!from || from->last->op != IR_BRANCH || !joins_few(phi) || !ir_dominates(graph, phi->block, place))
         return -1;
     for (int side = 0; side < 2; side++) {
         const IrValue *operand = operand_of_side(graph, from, phi, side);
@@ -155,7 +155,7 @@ static void leave_out_test(const IrGraph *graph, const IrBlock *block)
 /* What stands for the variable where it lacks a value, if the phi has it on some way; NULL: it does not. */
 static IrValue *lacking(const IrValue *phi)
 {
-    for (uint32_t i = 0; i < phi->operand_count && i < MOST_WAYS && phi->op == IR_PHI; i++)
+    for (uint32_t i = 0; joins_few(phi) && i < phi->operand_count; i++)
         if (phi->operands[i]->op == IR_UNDEFINED)
             return phi->operands[i];
     return NULL;
@@ -230,7 +230,7 @@ static void forget_former(const IrGraph *graph, const Users *users, IrValue *phi
 
 static bool may_be_forgotten(const IrValue *phi)
 {
-    for (uint32_t i = 0; i < phi->operand_count && phi->operand_count <= MOST_WAYS && phi->op == IR_PHI; i++)
+    for (uint32_t i = 0; joins_few(phi) && i < phi->operand_count; i++)
         if (lacking(phi->operands[i]))
             return true;
     return false;
