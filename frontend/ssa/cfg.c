@@ -33,6 +33,7 @@ static void split(Builder *b)
     leads[0] = true;
     for (uint32_t i = 0; i < count; i++) {
         leads[i + 1] |= ends_block(items[i].op);
+        leads[i] |= items[i].op == BYTECODE_FOR_ITER; /* also of a loop that never goes around */
         if (bytecode_jumps(items[i].op))
             leads[items[i].target] = true;
     }
