@@ -218,11 +218,11 @@ static void run_format(Builder *b)
     ssa_push(b, value);
 }
 
-/* The variable has no value any more. */
+/* The variable has no value any more. What functions share is not looked after. */
 static void clear_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
-    if (!b->cells[local])
+    if (!b->cells[local] && !is_free(b, local))
         ssa_write_variable(b, local, b->block->id, ssa_undefined_value(b, local));
 }
 

@@ -85,13 +85,16 @@ static Lists find_frontiers(Builder *b)
 
 /* --- assignments -------------------------------------------------------------------------------------------------- */
 
-/* The local whose value the instruction changes. */
-static uint32_t assigned_local(const Instruction *instruction)
+/* The local whose value the instruction changes. What lies in memory, since functions share it, is no value. */
+static uint32_t assigned_local(const Builder *b, const Instruction *instruction)
 {
     switch (instruction->op) {
     case BYTECODE_STORE_LOCAL:
     case BYTECODE_DELETE_LOCAL:
-    case BYTECODE_LOAD_LOCAL_CLEAR: return (uint32_t)instruction->argument;
+    case BYTECODE_LOAD_LOCAL_CLEAR: {
+        uint32_t local = (uint32_t)instruction->argument;
+        return b->is_cell[local] || is_free(b, local) ? NO_LOCAL : local;
+    }
     default: return NO_LOCAL;
     }
 }
@@ -100,7 +103,7 @@ static void list_assigning(Builder *b, uint32_t *seen, uint32_t *counts, Lists *
 {
     for (uint32_t block = 0; block < b->cfg->count; block++)
         for (uint32_t i = b->cfg->blocks[block].first; i < b->cfg->blocks[block].end; i++) {
-            uint32_t local = assigned_local(&b->instructions->items[i]);
+            uint32_t local = assigned_local(b, &b->instructions->items[i]);
             if (local == NO_LOCAL || seen[local] == block + 1)
                 continue;
             seen[local] = block + 1;
