@@ -161,15 +161,81 @@ static void compare_numbers(LLVMBuilderRef builder, LLVMValueRef value)
     LLVMInstructionEraseFromParent(value);
 }
 
+/* --- bfloat16 between blocks (LLVM 22, AVX512_BF16): it is in a register as a float32, and what takes it rounds it again, by an
+ * instruction that makes 0 of subnormal numbers. So its bits go from block to block. ------------------------------------ */
+
+static bool is_bfloat(LLVMValueRef value) { return LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMBFloatTypeKind; }
+
+/* The bits of a bfloat16, made where it is made. */
+static LLVMValueRef word_of(LLVMBuilderRef builder, LLVMValueRef value, LLVMTypeRef word)
+{
+    if (LLVMIsConstant(value))
+        return LLVMConstBitCast(value, word);
+    LLVMValueRef next = LLVMIsAInstruction(value)
+                            ? LLVMGetNextInstruction(value)
+                            : LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(LLVMGetParamParent(value)));
+    LLVMPositionBuilderBefore(builder, next);
+    return LLVMBuildBitCast(builder, value, word, "");
+}
+
+/* An operand that another block has made comes as its bits. */
+static void take_words(LLVMBuilderRef builder, LLVMValueRef user, LLVMTypeRef word)
+{
+    for (unsigned i = 0; i < (unsigned)LLVMGetNumOperands(user); i++) {
+        LLVMValueRef value = LLVMGetOperand(user, i);
+        if (!LLVMIsAInstruction(value) || !is_bfloat(value) ||
+            LLVMGetInstructionParent(value) == LLVMGetInstructionParent(user))
+            continue;
+        LLVMValueRef bits = word_of(builder, value, word);
+        LLVMPositionBuilderBefore(builder, user);
+        LLVMSetOperand(user, i, LLVMBuildBitCast(builder, bits, LLVMTypeOf(value), ""));
+    }
+}
+
+static void join_words(LLVMBuilderRef builder, LLVMValueRef phi, LLVMTypeRef word)
+{
+    unsigned count = LLVMCountIncoming(phi);
+    LLVMPositionBuilderBefore(builder, phi);
+    LLVMValueRef joined = LLVMBuildPhi(builder, word, "");
+    LLVMValueRef first = LLVMGetNextInstruction(phi);
+    while (LLVMIsAPHINode(first))
+        first = LLVMGetNextInstruction(first);
+    LLVMPositionBuilderBefore(builder, first);
+    LLVMReplaceAllUsesWith(phi, LLVMBuildBitCast(builder, joined, LLVMTypeOf(phi), ""));
+    for (unsigned i = 0; i < count; i++) {
+        LLVMValueRef bits = word_of(builder, LLVMGetIncomingValue(phi, i), word);
+        LLVMBasicBlockRef block = LLVMGetIncomingBlock(phi, i);
+        LLVMAddIncoming(joined, &bits, &block, 1);
+    }
+    LLVMInstructionEraseFromParent(phi);
+}
+
+static void pass_words(LLVMBuilderRef builder, LLVMValueRef function, LLVMTypeRef word)
+{
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef each = LLVMGetFirstInstruction(block), next; each; each = next) {
+            next = LLVMGetNextInstruction(each);
+            if (LLVMIsAPHINode(each) && is_bfloat(each))
+                join_words(builder, each, word);
+        }
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
+            if (!LLVMIsAPHINode(each))
+                take_words(builder, each, word);
+}
+
 void llvm_avoid_code_faults(LLVMModuleRef module)
 {
-    LLVMBuilderRef builder = LLVMCreateBuilderInContext(LLVMGetModuleContext(module));
-    for (LLVMValueRef function = LLVMGetFirstFunction(module); function; function = LLVMGetNextFunction(function))
+    LLVMContextRef context = LLVMGetModuleContext(module);
+    LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+    for (LLVMValueRef function = LLVMGetFirstFunction(module); function; function = LLVMGetNextFunction(function)) {
+        pass_words(builder, function, LLVMInt16TypeInContext(context));
         for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
             for (LLVMValueRef value = LLVMGetFirstInstruction(block), next; value; value = next) {
                 next = LLVMGetNextInstruction(value);
                 if (compares_one_lane(value))
                     compare_numbers(builder, value);
             }
+    }
     LLVMDisposeBuilder(builder);
 }

@@ -489,3 +489,27 @@ def test_signatures():
         out[0] = x.size
 
     assert kernel.signatures == [(bfloat16[::1], int64[:])]
+
+
+@pytest.mark.parametrize("branches", [0, 900], ids=["small", "large"])
+def test_subnormal_numbers_pass_from_block_to_block(branches):
+    """Joined behind branches, in a loop, and kept across them, in code of either pipeline."""
+    scope, counted = {"cuda": cuda, "bfloat16": bfloat16}, "".join(
+        f"        if n[i] > {k}:\n            n[i] -= {k % 3}\n" for k in range(branches))
+    exec(f"""
+def kernel(x, y, n, out, kept):
+    i = cuda.grid(1)
+    if i < out.size:
+        value, first = x.view(bfloat16)[i], y.view(bfloat16)[i]
+        for k in range(n[i]):
+            value, first = first, value
+{counted}
+        out.view(bfloat16)[i] = value
+        kept.view(bfloat16)[i] = cuda.bf16.float32_to_bfloat16_rz(first) if n[i] < 5 else first
+""", scope)
+    x = np.arange(1, 65, dtype=np.uint16)
+    y, n = x + np.uint16(0x8000), np.arange(64) % 4
+    out, kept = np.zeros_like(x), np.zeros_like(x)
+    cuda.jit(scope["kernel"])[1, 64](x, y, n.copy(), out, kept)
+    np.testing.assert_array_equal(out, np.where(n % 2, y, x))
+    np.testing.assert_array_equal(kept, np.where(n % 2, x, y))
