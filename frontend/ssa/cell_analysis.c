@@ -3,6 +3,7 @@
  * expression or comprehension that is used up at once captures by value too. */
 #include <string.h>
 
+#include "core/base/table.h"
 #include "frontend/ssa/ssa_build.h"
 
 static bool is_op(const Instructions *list, uint32_t i, Bytecode op)
@@ -41,32 +42,44 @@ static bool is_closure(const Instructions *list, uint32_t i)
            is_op(list, i - 2, BYTECODE_LOAD_CELL);
 }
 
-static uint32_t local_named(const CodeSnapshot *code, const char *name)
+static bool *assigned_captures(const CodeSnapshot *code, Arena *arena);
+
+/* What functions within the code assign of what it has captured itself. */
+static void add_nested_assignments(const CodeSnapshot *code, bool *assigned, Arena *arena)
 {
-    uint32_t i = 0;
-    while (i < code->local_count && strcmp(code->local_names[i], name) != 0)
-        i++;
-    return i;
+    uint32_t first = code->local_count - code->free_count;
+    Table *places = table_create(); /* names to the place + 1 */
+    for (uint32_t i = 0; i < code->free_count; i++)
+        table_set(places, code->local_names[first + i], strlen(code->local_names[first + i]),
+                  (void *)(uintptr_t)(i + 1));
+    for (uint32_t i = 0; i < code->constant_count; i++) {
+        const CodeSnapshot *nested = code->constants[i]->kind == CONSTANT_CODE ? code->constants[i]->code : NULL;
+        const bool *by_nested = nested && nested->free_count ? assigned_captures(nested, arena) : NULL;
+        for (uint32_t k = 0; by_nested && k < nested->free_count; k++) {
+            const char *name = nested->local_names[nested->local_count - nested->free_count + k];
+            uintptr_t place = (uintptr_t)table_get(places, name, strlen(name));
+            if (place)
+                assigned[place - 1] |= by_nested[k];
+        }
+    }
+    table_destroy(places);
 }
 
-/* The code, or code nested in it, assigns to what it captured under that name. */
-static bool assigns_captured(const CodeSnapshot *code, const char *name, Arena *arena)
+/* By what the code captured, in its order: whether the code, or code nested in it, assigns to that. */
+static bool *assigned_captures(const CodeSnapshot *code, Arena *arena)
 {
-    uint32_t local = local_named(code, name);
-    if (local >= code->local_count || local < code->local_count - code->free_count)
-        return false;
+    uint32_t first = code->local_count - code->free_count;
+    bool *assigned = ARENA_ARRAY(arena, bool, code->free_count);
     Diag scratch = {0};
     const Instructions *list = decode(code, arena, &scratch);
     diag_clear(&scratch);
     for (uint32_t i = 0; list && i < list->count; i++) {
         bool stores = list->items[i].op == BYTECODE_STORE_LOCAL || list->items[i].op == BYTECODE_DELETE_LOCAL;
-        if (stores && list->items[i].argument == (int32_t)local)
-            return true;
+        if (stores && list->items[i].argument >= (int32_t)first)
+            assigned[(uint32_t)list->items[i].argument - first] = true;
     }
-    for (uint32_t i = 0; i < code->constant_count; i++)
-        if (code->constants[i]->kind == CONSTANT_CODE && assigns_captured(code->constants[i]->code, name, arena))
-            return true;
-    return false;
+    add_nested_assignments(code, assigned, arena);
+    return assigned;
 }
 
 /* A generator expression made at i whose generator is the argument of the next call: nothing happens in between. */
@@ -107,12 +120,13 @@ static bool is_expression(const CodeSnapshot *code)
     return code->local_count && strcmp(code->local_names[0], ".0") == 0;
 }
 
-static void look_at_closure(const CodeSnapshot *code, const Instructions *list, uint32_t i, Capture *captures,
-                            Arena *arena)
+static void look_at_closure(const Instructions *list, uint32_t i, Capture *captures, Arena *arena)
 {
     const CodeSnapshot *nested = code_at(list, i);
     bool at_once = is_expression(nested) && (!nested->is_generator || is_used_at_once(list, i));
-    for (uint32_t k = i - 1 - nested->free_count; k < i - 1; k++) {
+    const bool *assigned = assigned_captures(nested, arena);
+    uint32_t first = i - 1 - nested->free_count;
+    for (uint32_t k = first; k < i - 1; k++) {
         if (list->items[k].op != BYTECODE_LOAD_CELL)
             continue;
         uint32_t local = (uint32_t)list->items[k].argument;
@@ -120,7 +134,7 @@ static void look_at_closure(const CodeSnapshot *code, const Instructions *list, 
         if (k < capture->first && !is_assigned_function(list, k, local))
             capture->first = k;
         capture->later |= !at_once;
-        capture->assigned |= assigns_captured(nested, code->local_names[local], arena);
+        capture->assigned |= assigned[k - first];
     }
 }
 
@@ -180,7 +194,7 @@ bool *cell_variables(const CodeSnapshot *code, const Instructions *list, const b
         captures[local].first = UINT32_MAX;
     for (uint32_t i = 1; i < list->count; i++) {
         if (is_closure(list, i))
-            look_at_closure(code, list, i, captures, arena);
+            look_at_closure(list, i, captures, arena);
     }
     for (uint32_t i = 0; i < list->comprehension_count; i++)
         look_at_comprehension(&list->comprehensions[i], captures);
