@@ -210,23 +210,33 @@ bool *cell_variables(const CodeSnapshot *code, const Instructions *list, const b
 
 /* --- in loops ----------------------------------------------------------------------------------------------------- */
 
-/* A jump back goes from behind both instructions to before them. */
-static bool share_loop(const Instructions *list, uint32_t a, uint32_t b)
+/* Instructions that share a loop with one of them: from `first` to `last`, which jumps back over it. */
+typedef struct Surroundings {
+    uint32_t first, last;
+} Surroundings;
+
+static Surroundings loops_around(const Instructions *list, uint32_t i)
 {
-    uint32_t low = a < b ? a : b, high = a < b ? b : a;
-    for (uint32_t i = high + 1; i < list->count; i++)
-        if (bytecode_jumps(list->items[i].op) && list->items[i].target <= low)
-            return true;
-    return false;
+    Surroundings around = {i, i};
+    for (uint32_t k = i + 1; k < list->count; k++)
+        if (bytecode_jumps(list->items[k].op) && list->items[k].target <= i) {
+            around.first = list->items[k].target < around.first ? list->items[k].target : around.first;
+            around.last = k;
+        }
+    return around;
 }
 
-static bool is_stored_around(const Instructions *list, uint32_t local, uint32_t i)
+/* By local: assigned to in a loop around the instruction; NULL: it is in none. */
+static const bool *stored_around(const CodeSnapshot *code, const Instructions *list, uint32_t i, Arena *arena)
 {
-    for (uint32_t k = 0; k < list->count; k++)
-        if (list->items[k].op == BYTECODE_STORE_LOCAL && list->items[k].argument == (int32_t)local &&
-            share_loop(list, k, i))
-            return true;
-    return false;
+    Surroundings around = loops_around(list, i);
+    if (around.last == i)
+        return NULL;
+    bool *stored = ARENA_ARRAY(arena, bool, code->local_count);
+    for (uint32_t k = around.first; k < around.last; k++)
+        if (list->items[k].op == BYTECODE_STORE_LOCAL)
+            stored[list->items[k].argument] = true;
+    return stored;
 }
 
 const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *list, const bool *cells, Arena *arena,
@@ -238,11 +248,12 @@ const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *l
     LoopCapture *captures = ARENA_ARRAY(arena, LoopCapture, most);
     for (uint32_t i = *count = 0; i < list->count; i++) {
         const CodeSnapshot *nested = i && is_closure(list, i) ? code_at(list, i) : NULL;
-        for (uint32_t k = 1; nested && !is_expression(nested) && k <= nested->free_count; k++) {
+        const bool *stored = nested && !is_expression(nested) ? stored_around(code, list, i, arena) : NULL;
+        for (uint32_t k = 1; stored && k <= nested->free_count; k++) {
             const Instruction *load = &list->items[i - 1 - k];
             uint32_t local = (uint32_t)load->argument;
             if (load->op == BYTECODE_LOAD_CELL && local < code->local_count - code->free_count && !cells[local] &&
-                is_stored_around(list, local, i))
+                stored[local])
                 captures[(*count)++] = (LoopCapture){nested, local};
         }
     }
