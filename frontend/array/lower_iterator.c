@@ -117,34 +117,27 @@ static bool takes_item(Lower *l, const SsaValue *user)
            operand_intrinsic(lower_fact(l, user->operands[0])) == INTRINSIC_NEXT;
 }
 
-/* Marks the value and, back through phis, what it may be. Every value is on the stack once. */
-static void mark_asked(const SsaValue *value, bool *is_asked, const SsaValue **stack)
-{
-    uint32_t depth = 0;
-    if (!is_asked[value->id])
-        stack[depth++] = value;
-    is_asked[value->id] = true;
-    while (depth) {
-        const SsaValue *phi = stack[--depth];
-        for (uint32_t i = 0; phi->op == SSA_PHI && i < phi->count; i++) {
-            if (!is_asked[phi->operands[i]->id])
-                stack[depth++] = phi->operands[i];
-            is_asked[phi->operands[i]->id] = true;
-        }
-    }
-}
-
 /* Whether next() takes the value, maybe by way of a variable that is assigned on several paths. */
 static bool is_asked(Lower *l, const SsaValue *value)
 {
-    const SsaFunction *ssa = l->instance->ssa;
-    bool *asked = ARENA_ARRAY(l->arena, bool, ssa->value_count);
-    const SsaValue **stack = ARENA_ARRAY(l->arena, const SsaValue *, ssa->value_count);
-    for (uint32_t i = 0; i < ssa->block_count && !asked[value->id]; i++)
-        for (const SsaValue *user = ssa->blocks[i].first; user; user = user->next)
-            if (takes_item(l, user))
-                mark_asked(user->operands[1], asked, stack);
-    return asked[value->id];
+    bool found = false;
+    uint32_t depth = 0, capacity = 0;
+    const SsaValue **stack = NULL; /* phis that the value comes to */
+    Table *seen = table_create();
+    for (; value && !found; value = depth ? stack[--depth] : NULL) {
+        const SsaUsers *users = ssa_users(l->instance->ssa, value, l->arena);
+        for (uint32_t i = 0; i < users->count && !found; i++) {
+            SsaValue *user = users->items[i];
+            found = takes_item(l, user) && user->operands[1] == value;
+            if (user->op != SSA_PHI || table_get(seen, &user, sizeof user))
+                continue;
+            table_set(seen, &user, sizeof user, user);
+            stack = arena_grow(l->arena, stack, depth, &capacity, sizeof *stack);
+            stack[depth++] = user;
+        }
+    }
+    table_destroy(seen);
+    return found;
 }
 
 bool lower_called_iterator(Lower *l, const SsaValue *call, Operand *out)

@@ -32,6 +32,8 @@ static bool is_in_loop(Lower *l, uint32_t header, uint32_t block)
 static bool is_repeated(Lower *l, uint32_t made, uint32_t used)
 {
     const SsaFunction *ssa = l->instance->ssa;
+    if (made == used || !ssa->blocks[used].cfg->loop_depth)
+        return false;
     for (uint32_t i = 0; i < ssa->block_count; i++)
         if (ssa->blocks[i].cfg->is_loop_header && cfg_dominates(ssa->cfg, i, used) && is_in_loop(l, i, used) &&
             !(cfg_dominates(ssa->cfg, i, made) && is_in_loop(l, i, made)))
@@ -115,6 +117,8 @@ static bool makes_iterator(const SsaValue *value)
 static bool is_iterator(Lower *l, const SsaValue *value)
 {
     uint32_t count = l->instance->ssa->value_count, depth = 0;
+    if (value->op != SSA_PHI || value->name)
+        return makes_iterator(value);
     bool *seen = ARENA_ARRAY(l->arena, bool, count);
     const SsaValue **stack = ARENA_ARRAY(l->arena, const SsaValue *, count);
     stack[depth++] = value;
@@ -134,21 +138,15 @@ static bool is_iterator(Lower *l, const SsaValue *value)
 
 bool check_generator_use(Lower *l, const SsaValue *value, const Type *type)
 {
-    const SsaFunction *ssa = l->instance->ssa;
     uint32_t uses = 0;
     if (value->op == SSA_ITER_START || value->op == SSA_ITER_STEP || value->op == SSA_ITER_NEXT ||
         is_iterator(l, value))
         return true;
-    for (uint32_t i = 0; i < ssa->block_count; i++) {
-        if (!l->instance->block_reached[i])
-            continue;
-        for (const SsaValue *phi = ssa->blocks[i].phis; phi; phi = phi->next)
-            if (!check_user(l, value, phi, type, &uses))
-                return false;
-        for (const SsaValue *user = ssa->blocks[i].first; user; user = user->next)
-            if (!check_user(l, value, user, type, &uses))
-                return false;
-    }
+    const SsaUsers *users = ssa_users(l->instance->ssa, value, l->arena);
+    for (uint32_t i = 0; i < users->count; i++)
+        if (l->instance->block_reached[users->items[i]->block->id] &&
+            !check_user(l, value, users->items[i], type, &uses))
+            return false;
     return true;
 }
 
@@ -166,15 +164,10 @@ static bool adds_use(Lower *l, const SsaValue *value, const SsaValue *user, cons
 
 bool generator_is_shared(Lower *l, const SsaValue *call, const Type *type)
 {
-    const SsaFunction *ssa = l->instance->ssa;
+    const SsaUsers *users = ssa_users(l->instance->ssa, call, l->arena);
     uint32_t uses = 0;
-    for (uint32_t i = 0; i < ssa->block_count; i++) {
-        for (const SsaValue *phi = ssa->blocks[i].phis; phi; phi = phi->next)
-            if (adds_use(l, call, phi, type, &uses))
-                return true;
-        for (const SsaValue *user = ssa->blocks[i].first; user; user = user->next)
-            if (adds_use(l, call, user, type, &uses))
-                return true;
-    }
+    for (uint32_t i = 0; i < users->count; i++)
+        if (adds_use(l, call, users->items[i], type, &uses))
+            return true;
     return false;
 }

@@ -58,6 +58,12 @@ typedef struct LoopCapture {
     uint32_t local;
 } LoopCapture;
 
+/* Values that have one value as an operand, each once: by block, phis first. */
+typedef struct SsaUsers {
+    SsaValue **items;
+    uint32_t count, capacity;
+} SsaUsers;
+
 typedef struct SsaFunction {
     const CodeSnapshot *code;
     const Instructions *instructions;
@@ -70,6 +76,7 @@ typedef struct SsaFunction {
     uint32_t loop_capture_count;
     const LoopCapture *loop_captures;
     const bool *shared; /* by local: variables that are shared because a function outlives its trip; NULL: none */
+    SsaUsers *users; /* by value; NULL: nobody has asked so far */
     bool has_cells; /* variables that nested functions share */
     bool is_generator;
     bool is_list; /* a list comprehension: a generator whose items are wanted at once */
@@ -82,6 +89,9 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
 
 /* Marks what only makes the exceptions of raises as dead, where nobody is told of them. */
 void ssa_drop_exceptions(SsaFunction *function, Arena *arena);
+
+/* Of a value of a function that is built; its operands stay what they are. */
+const SsaUsers *ssa_users(SsaFunction *function, const SsaValue *value, Arena *arena);
 
 /* For CUJIT_DUMP=ssa: the blocks in order, what each value is made of, and where in the source. */
 void ssa_print(Buf *out, const SsaFunction *function);
