@@ -139,6 +139,31 @@ def variables_of_loops(n):
     return "\n".join(["def kernel(x, m):", "    i = cuda.grid(1)", *lines])
 
 
+def captured_variables(n):
+    """A nested function reads n variables."""
+    return "\n".join(["def kernel(x, m):", "    i = cuda.grid(1)", *(f"    v{k} = x[i + {k}]" for k in range(n)),
+                      "    def f(p):", "        s = p",
+                      *(f"        if s > {k}:\n            s += v{k}" for k in range(n)),
+                      "        return s", "    x[i] = f(m)"])
+
+
+def shared_variables(n):
+    """A nested function assigns to n variables."""
+    names = ", ".join(f"v{k}" for k in range(n))
+    return "\n".join(["def kernel(x, m):", "    i = cuda.grid(1)", *(f"    v{k} = x[i + {k}]" for k in range(n)),
+                      "    def f(p):", f"        nonlocal {names}",
+                      *(f"        if p > {k}:\n            v{k} += p" for k in range(n)),
+                      "    f(m)", *(f"    x[i + {k}] = v{k}" for k in range(n))])
+
+
+def generator_expressions(n):
+    """Each over a variable of its own."""
+    lines = [f"    v{k} = x[i + {k}]\n    if m > {k}:\n        v{k} += sum(e + v{k} for e in (m, v{k}))"
+             for k in range(n)]
+    return "\n".join(["def kernel(x, m):", "    i = cuda.grid(1)", *lines,
+                      *(f"    x[i + {k}] = v{k}" for k in range(n))])
+
+
 def arguments(n):
     names = ", ".join(f"a{k}" for k in range(n))
     return "\n".join([f"def kernel({names}):", "    i = cuda.grid(1)", *(f"    a{k}[i] += {k}" for k in range(n))])
@@ -175,14 +200,17 @@ SHAPES = [
     (elif_chain, [100, 400, 1600]), (match_cases, [100, 400, 1600]), (tuple_of, [25, 100, 400]),
     (one_expression, [250, 1000, 2500]), (variables_in_a_loop, [25, 100, 400, 1600, 6400]),
     (variables_of_ifs, [200, 800, 3200, 12800]), (variables_of_ifs_in_a_loop, [200, 800, 3200, 12800]),
-    (variables_of_loops, [100, 400, 1600, 6400]), (arguments, [8, 32, 128]),
+    (variables_of_loops, [100, 400, 1600, 6400]),
+    (captured_variables, [200, 800, 3200]), (shared_variables, [200, 800, 3200]),
+    (generator_expressions, [100, 400, 1600]), (arguments, [8, 32, 128]),
     (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
     (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000]), (indices_from_memory, [250, 500, 1000, 4000]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
     (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 256, 1024, 2048, 4096]),
 ]
 TUPLE_ARGUMENTS = {tuple_argument, indexed_argument}
-NUMBER_ARGUMENTS = {loops_of_the_same_end, variables_of_ifs, variables_of_ifs_in_a_loop, variables_of_loops}
+NUMBER_ARGUMENTS = {loops_of_the_same_end, variables_of_ifs, variables_of_ifs_in_a_loop, variables_of_loops,
+                    captured_variables, shared_variables, generator_expressions}
 
 
 def signature_of(shape, size, kernel):
