@@ -17,6 +17,8 @@ typedef struct Search {
     bool *crosses; /* by value: needed in a region that does not make it */
     uint32_t *costs; /* by value: operations to make it anew */
     uint32_t *wanted; /* by value: the last region, plus 1, whose incoming values have it */
+    uint32_t *memberships; /* by piece: how many regions have it */
+    const uint32_t *dominators; /* by piece, in the region at hand; NULL: not asked so far */
     uint32_t *stack;
     uint32_t *first, *ways; /* of a graph of pieces or regions */
     bool *seen;
@@ -107,6 +109,8 @@ static void order_members(Search *search, Region *region)
     GraphOrder order = graph_order(&graph, region->leader, search->arena);
     region->pieces = order.nodes;
     region->piece_count = order.count;
+    for (uint32_t i = 0; i < order.count; i++)
+        search->memberships[order.nodes[i]]++;
 }
 
 static bool makes_pieces_end(const Regions *regions, const Region *region, bool may_raise)
@@ -162,52 +166,83 @@ static bool is_member(const Region *region, uint32_t piece)
     return piece == region->leader || region->is_inside[piece];
 }
 
-static void need(Search *search, Region *region, const IrValue *value)
+/* Whether threads pass the one piece before they come to the other, wherever they are from. Where threads go round a loop
+ * until they meet in its middle, a piece is in the region that comes to the loop and in that which goes on with it: there
+ * they may have passed it in the former one only. */
+static bool pass_before(Search *search, const Region *region, uint32_t piece, uint32_t other)
+{
+    if (piece == other || piece == region->leader || search->memberships[piece] < 2)
+        return true;
+    if (!search->dominators) {
+        Graph graph = graph_of_members(search, region);
+        search->dominators = graph_dominators(&graph, region->leader, search->arena);
+    }
+    while (other != piece && other != GRAPH_NONE)
+        other = search->dominators[other];
+    return other == piece;
+}
+
+static bool is_made_in(const Search *search, const Region *region, const IrValue *value)
+{
+    return is_member(region, search->regions->piece_of[value->id]) && !is_collective(value);
+}
+
+static void need(Search *search, Region *region, uint32_t piece, const IrValue *value)
 {
     Regions *regions = search->regions;
     uint32_t number = (uint32_t)(region - regions->regions) + 1;
-    bool is_made_here = is_member(region, regions->piece_of[value->id]) && !is_collective(value);
-    if (regions->homes[value->id] == HOME_UNIFORM || is_made_here || search->wanted[value->id] == number)
+    bool is_made_here = is_made_in(search, region, value);
+    if (regions->homes[value->id] == HOME_UNIFORM || search->wanted[value->id] == number ||
+        (is_made_here && pass_before(search, region, regions->piece_of[value->id], piece)))
         return;
     search->wanted[value->id] = number;
     search->crosses[value->id] = true;
     region->incoming_count++;
+    region->remade_count += is_made_here;
 }
 
 /* What the region hands to a phi by the edges from this piece. */
-static void need_on_edges(Search *search, Region *region, const Piece *piece)
+static void need_on_edges(Search *search, Region *region, uint32_t place)
 {
+    const Piece *piece = &search->regions->pieces[place];
     for (uint32_t i = 0; has_terminator(piece) && i < piece->successor_count; i++) {
         const IrBlock *to = piece->block->last->targets[i];
         for (const IrValue *phi = to->first; phi && phi->op == IR_PHI; phi = phi->next)
             for (uint32_t k = 0; k < phi->operand_count; k++)
                 if (to->predecessors[k] == piece->block && search->regions->homes[phi->id] != HOME_UNIFORM)
-                    need(search, region, phi->operands[k]);
+                    need(search, region, place, phi->operands[k]);
     }
 }
 
 static void find_needs(Search *search, Region *region)
 {
     const Regions *regions = search->regions;
+    search->dominators = NULL;
     for (uint32_t i = 0; i < region->piece_count; i++) {
-        const Piece *piece = &regions->pieces[region->pieces[i]];
+        uint32_t place = region->pieces[i];
+        const Piece *piece = &regions->pieces[place];
         for (const IrValue *value = piece->first; value != piece->end; value = value->next)
             for (uint32_t k = 0; value->op != IR_PHI && k < value->operand_count; k++)
-                need(search, region, value->operands[k]);
+                need(search, region, place, value->operands[k]);
         for (uint32_t k = 0; piece->end && k < piece->end->operand_count; k++)
-            need(search, region, piece->end->operands[k]);
-        need_on_edges(search, region, piece);
+            need(search, region, place, piece->end->operands[k]);
+        need_on_edges(search, region, place);
     }
 }
 
 static void list_incoming(Search *search, Region *region)
 {
-    uint32_t number = (uint32_t)(region - search->regions->regions) + 1, count = 0;
+    uint32_t number = (uint32_t)(region - search->regions->regions) + 1, count = 0, remade = 0;
     region->incoming = ARENA_ARRAY(search->arena, const IrValue *, region->incoming_count + 1);
+    region->remade = ARENA_ARRAY(search->arena, const IrValue *, region->remade_count + 1);
     for (const IrBlock *block = search->regions->kernel->first; block; block = block->next)
-        for (const IrValue *value = block->first; value; value = value->next)
-            if (search->wanted[value->id] == number)
-                region->incoming[count++] = value;
+        for (const IrValue *value = block->first; value; value = value->next) {
+            if (search->wanted[value->id] != number)
+                continue;
+            region->incoming[count++] = value;
+            if (is_made_in(search, region, value))
+                region->remade[remade++] = value;
+        }
 }
 
 /* --- homes ------------------------------------------------------------------------------------------------------------------------------ */
@@ -352,6 +387,7 @@ bool find_regions(bool may_raise, Arena *arena, Regions *out)
                      .crosses = ARENA_ARRAY(arena, bool, kernel->value_count),
                      .costs = ARENA_ARRAY(arena, uint32_t, kernel->value_count),
                      .wanted = ARENA_ARRAY(arena, uint32_t, kernel->value_count),
+                     .memberships = ARENA_ARRAY(arena, uint32_t, out->piece_count + 1),
                      .stack = ARENA_ARRAY(arena, uint32_t, out->piece_count + 1),
                      .first = ARENA_ARRAY(arena, uint32_t, out->piece_count + 1),
                      .ways = ARENA_ARRAY(arena, uint32_t, 2 * out->piece_count + 1),

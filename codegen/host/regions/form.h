@@ -49,6 +49,10 @@ typedef struct Form {
     bool all_go_on; /* nobody has ended before */
     const IrValue *passed; /* the branch of a test of lanes that all of a warp pass; NULL: there is none */
     IrBlock **copies; /* by piece */
+    uint32_t *remade; /* by IrValue.id: 1 + the place among the region's remade values; 0: it is none */
+    IrValue **brought; /* by that place: as it is at the region's beginning */
+    IrValue **remade_at; /* so many for each piece: what stands for these where it ends */
+    PendingPhi **joins; /* likewise: where it begins; NULL: no phi */
     IrBlock *loop, *top; /* of the loop over threads: its own block and the first one of its body */
     IrBlock *thread_end; /* where a thread ends for good; NULL: not needed so far */
     IrBlock *failure; /* where one goes on that fails a check, where that is asked; NULL: likewise */
@@ -80,6 +84,8 @@ void form_bring(Form *form, IrBlock *to, const IrValue *value);
 /* A phi that stands for this one, with room for so many ways; they are added as they are made. */
 PendingPhi *form_phi(Form *form, IrBlock *to, const IrValue *phi, uint32_t most);
 void form_add_way(PendingPhi *pending, IrBlock *from, IrValue *value);
+/* A phi in a place of its own: it stands for the value only as the caller has it. */
+PendingPhi *form_join(Form *form, IrBlock *to, const IrValue *value, uint32_t most);
 /* The ways inside of the region at hand by which control comes to the phi. */
 void form_add_ways_inside(Form *form, PendingPhi *pending, const IrValue *phi);
 /* Once all blocks are linked. */
@@ -90,6 +96,19 @@ bool form_brings(Form *form, const IrValue *collective);
 void form_bring_to_exchange(Form *form, IrBlock *to, const IrValue *collective);
 /* All threads have brought theirs. */
 void form_exchange(Form *form, IrBlock *to, const IrValue *collective);
+
+/* --- form_remade.c ------------------------------------------------------------------------------------------------------- */
+/* Values that threads bring to the region at hand and may make again in it, so that there is not one copy that stands for
+ * them: in front of all pieces, in front of one, and behind one. */
+void form_begin_remade(Form *form);
+void form_enter_remade(Form *form, uint32_t piece);
+void form_leave_remade(Form *form, uint32_t piece);
+/* Behind all: gives the phis that were made their values. */
+void form_end_remade(Form *form);
+/* Whether the region has made the value at its beginning, as it would again. */
+bool form_is_made_already(const Form *form, const IrValue *value);
+/* What stands for a value where the piece ends. */
+IrValue *form_value_behind(const Form *form, uint32_t piece, const IrValue *value);
 
 /* --- form_apart.c ------------------------------------------------------------------------------------------------------- */
 /* Whether what the checks of the region at hand are loaded from lies apart from what the kernel writes. NULL: there is nothing

@@ -342,6 +342,7 @@ static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *
                  .bounds = ARENA_ARRAY(arena, IrValue *, 2 * kernel->parameter_count + 1),
                  .additions = ARENA_ARRAY(arena, IrValue *, 2 * values),
                  .phis = ARENA_ARRAY(arena, PendingPhi *, values),
+                 .remade = ARENA_ARRAY(arena, uint32_t, values),
                  .copies = ARENA_ARRAY(arena, IrBlock *, regions->piece_count + 1)};
     form.out->by_rows = regions->by_rows;
     form.out->by_warps = regions->by_warps;

@@ -202,6 +202,7 @@ static void copy_piece(Form *form, uint32_t place)
     bool is_leader = place == form->region->leader, is_last = place == form->region->last;
     const IrValue *value = piece->first;
     IrBlock *to = form->copies[place];
+    form_enter_remade(form, place);
     for (; value != piece->end && value->op == IR_PHI; value = value->next)
         if (!is_leader && home_of(form, value) != HOME_UNIFORM)
             form_phi(form, to, value, value->operand_count);
@@ -219,6 +220,8 @@ static void copy_piece(Form *form, uint32_t place)
             keep_addition(form, to, value);
             continue;
         }
+        if (form_is_made_already(form, value))
+            continue;
         form_copy_value(form, to, value);
         form_keep(form, to, value);
     }
@@ -226,6 +229,7 @@ static void copy_piece(Form *form, uint32_t place)
         copy_last_terminator(form, to, piece);
     else
         copy_terminator(form, to, piece->block->last);
+    form_leave_remade(form, place);
 }
 
 static void fill_phis_inside(Form *form)
@@ -254,10 +258,12 @@ static void form_body(Form *form)
             form->copies[region->pieces[i]]->loop = IR_LOOP_UNROLL;
     for (uint32_t i = 0; i < region->incoming_count; i++)
         form_bring(form, form->top, region->incoming[i]);
+    form_begin_remade(form);
     bring_phis(form, &form->regions->pieces[region->leader]);
     for (uint32_t i = 0; i < region->piece_count; i++)
         copy_piece(form, region->pieces[i]);
     fill_phis_inside(form);
+    form_end_remade(form);
 }
 
 /* --- all threads -------------------------------------------------------------------------------------------------------- */

@@ -135,16 +135,21 @@ void form_bring(Form *form, IrBlock *to, const IrValue *value)
 
 /* --- phis --------------------------------------------------------------------------------------------------------------- */
 
-PendingPhi *form_phi(Form *form, IrBlock *to, const IrValue *phi, uint32_t most)
+PendingPhi *form_join(Form *form, IrBlock *to, const IrValue *value, uint32_t most)
 {
     PendingPhi *made = ARENA_NEW(form->arena, PendingPhi);
     *made = (PendingPhi){.next = form->pending,
-                         .phi = ir_phi(to, phi->type, &phi->pos, 0),
+                         .phi = ir_phi(to, value->type, &value->pos, 0),
                          .from = ARENA_ARRAY(form->arena, IrBlock *, most + 1),
                          .values = ARENA_ARRAY(form->arena, IrValue *, most + 1)};
-    form->values[phi->id] = made->phi;
-    form->phis[phi->id] = made;
     return form->pending = made;
+}
+
+PendingPhi *form_phi(Form *form, IrBlock *to, const IrValue *phi, uint32_t most)
+{
+    PendingPhi *made = form_join(form, to, phi, most);
+    form->values[phi->id] = made->phi;
+    return form->phis[phi->id] = made;
 }
 
 void form_add_way(PendingPhi *pending, IrBlock *from, IrValue *value)
@@ -158,9 +163,9 @@ void form_add_ways_inside(Form *form, PendingPhi *pending, const IrValue *phi)
 {
     const Regions *regions = form->regions;
     for (uint32_t i = 0; i < phi->operand_count; i++) {
-        IrBlock *from = form->copies[regions->last_piece[phi->block->predecessors[i]->id]];
-        if (from)
-            form_add_way(pending, from, form->values[phi->operands[i]->id]);
+        uint32_t piece = regions->last_piece[phi->block->predecessors[i]->id];
+        if (form->copies[piece])
+            form_add_way(pending, form->copies[piece], form_value_behind(form, piece, phi->operands[i]));
     }
 }
 

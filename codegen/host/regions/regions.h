@@ -69,6 +69,8 @@ typedef struct Region {
     bool *is_inside; /* by piece: control that goes there stays in the region */
     const IrValue **incoming; /* of other regions: what threads need here */
     uint32_t incoming_count;
+    const IrValue **remade; /* of these: what threads may make here, too, once they have needed it */
+    uint32_t remade_count;
     bool ends_threads; /* some threads may end here while others go on */
     bool is_tested; /* its checks are made beforehand: choose_tested_regions() */
     bool *asks_of; /* by parameter: of one that is tested, checks depend on what it loads from there */

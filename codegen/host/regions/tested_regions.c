@@ -243,10 +243,11 @@ static bool has_short_loops(const Search *search, const bool *unrolled, bool *re
     return true;
 }
 
-/* Whether it has checks that some threads may pass, and is short: what follows goes through it again and again. */
+/* Whether it has checks that some threads may pass, and is short: what follows goes through it again and again. Checks of
+ * what threads may make anew say nothing of what they had before. */
 static bool is_worth_a_look(const Search *search)
 {
-    if (fails_check(search->regions->pieces[search->region->leader].block))
+    if (search->region->remade_count || fails_check(search->regions->pieces[search->region->leader].block))
         return false;
     uint32_t count = 0;
     bool has_checks = false;
