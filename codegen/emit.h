@@ -124,6 +124,8 @@ struct Emitter {
     LLVMValueRef thread; /* host: the HostThread pointer */
     LLVMValueRef record, tag; /* where exceptions go and what the kernel is called there; NULL: nobody is told */
     LLVMBasicBlockRef unwind; /* ends the thread after an exception; NULL: not needed so far */
+    LLVMBasicBlockRef exit; /* where many results come together; NULL: not needed so far */
+    LLVMValueRef *results; /* phis in it */
     struct Report *reports; /* record exceptions, then unwind: one for each number of values that these have */
     struct LargeTuple *tuples; /* the last one first */
     LLVMValueRef **parts; /* by IrValue.id */

@@ -194,7 +194,7 @@ void begin_ir_function(Emitter *emitter, const EmittedFunction *function)
     emitter->graph = NULL;
     emitter->llvm_function = function->llvm;
     emitter->emitted = function;
-    emitter->unwind = NULL;
+    emitter->unwind = emitter->exit = NULL;
     emitter->reports = NULL;
     emitter->tuples = NULL;
     emitter->parts = ARENA_ARRAY(emitter->arena, LLVMValueRef *, ir->value_count + 1);
@@ -398,6 +398,32 @@ void emit_op_BRANCH(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
     LLVMBuildCondBr(emitter->builder, operand_scalar(emitter, value, 0), yes, no);
 }
 
+/* More results than these are put into a struct in one place. The copies of a function that are inlined otherwise join as
+ * many structs as it has returns, each made member by member, and the code generator has a node of all members for each. */
+enum { MOST_RESULTS_OF_EACH_RETURN = 64 };
+
+static void make_exit(Emitter *emitter, const LLVMValueRef *parts, uint32_t count)
+{
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    emitter->exit = new_block(emitter);
+    emitter->results = ARENA_ARRAY(emitter->arena, LLVMValueRef, count);
+    LLVMPositionBuilderAtEnd(emitter->builder, emitter->exit);
+    for (uint32_t i = 0; i < count; i++)
+        emitter->results[i] = LLVMBuildPhi(emitter->builder, LLVMTypeOf(parts[i]), "");
+    LLVMBuildAggregateRet(emitter->builder, emitter->results, count);
+    LLVMPositionBuilderAtEnd(emitter->builder, here);
+}
+
+static void return_many(Emitter *emitter, LLVMValueRef *parts, uint32_t count)
+{
+    if (!emitter->exit)
+        make_exit(emitter, parts, count);
+    LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
+    for (uint32_t i = 0; i < count; i++)
+        LLVMAddIncoming(emitter->results[i], &parts[i], &here, 1);
+    LLVMBuildBr(emitter->builder, emitter->exit);
+}
+
 void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
 {
     (void)out;
@@ -416,6 +442,8 @@ void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         LLVMBuildRetVoid(emitter->builder);
     else if (count == 1)
         LLVMBuildRet(emitter->builder, parts[0]);
+    else if (count > MOST_RESULTS_OF_EACH_RETURN)
+        return_many(emitter, parts, count);
     else
         LLVMBuildAggregateRet(emitter->builder, parts, count);
 }
