@@ -69,6 +69,7 @@ static void add_call(Measurement *m, LLVMValueRef call, ModuleSize *size)
     size->branches = add(size->branches, body->branches);
     size->loops = add(size->loops, body->loops);
     keep_larger(&size->phis, body->phis);
+    keep_larger(&size->copies, body->copies);
     size->addresses = add(size->addresses, body->addresses);
     size->members = add(size->members, body->members);
 }
@@ -86,12 +87,15 @@ static void add_instruction(Measurement *m, LLVMValueRef instruction, ModuleSize
     }
 }
 
-static uint64_t count_phis(LLVMBasicBlockRef block)
+static void add_phis(LLVMBasicBlockRef block, ModuleSize *size)
 {
-    uint64_t count = 0;
-    for (LLVMValueRef each = LLVMGetFirstInstruction(block); each && LLVMIsAPHINode(each); count++)
+    uint64_t phis = 0, copies = 0;
+    for (LLVMValueRef each = LLVMGetFirstInstruction(block); each && LLVMIsAPHINode(each); phis++) {
+        copies += LLVMCountIncoming(each);
         each = LLVMGetNextInstruction(each);
-    return count;
+    }
+    keep_larger(&size->phis, phis);
+    keep_larger(&size->copies, copies);
 }
 
 /* Blocks lie in an order in which only a loop's last ones lead to one that was there before. */
@@ -122,7 +126,7 @@ static const ModuleSize *size_of(Measurement *m, LLVMValueRef function)
     table_set(m->known, &function, sizeof function, size);
     size->loops = count_loops(function);
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
-        keep_larger(&size->phis, count_phis(block));
+        add_phis(block, size);
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
             add_instruction(m, each, size);
     }
@@ -154,6 +158,7 @@ ModuleSize measure_module(Emitter *emitter)
         keep_larger(&most.branches, size->branches);
         keep_larger(&most.loops, size->loops);
         keep_larger(&most.phis, size->phis);
+        keep_larger(&most.copies, size->copies);
         keep_larger(&most.addresses, size->addresses);
         keep_larger(&most.members, size->members);
     }

@@ -10,6 +10,7 @@ typedef struct ModuleSize {
     uint64_t branches; /* conditional ones */
     uint64_t loops; /* branches back */
     uint64_t phis; /* of one block */
+    uint64_t copies; /* what all ways to one block give to its phis */
     uint64_t addresses; /* computed ones */
     uint64_t members; /* put into structs and taken out of them */
     uint64_t parts; /* parameters and results of a function that others call */
