@@ -71,6 +71,9 @@ void ssa_spend(Builder *b, size_t bytes)
 /* An operand takes this many bytes here and in the typed IR. */
 enum { PHI_OPERAND_BYTES = 96 };
 
+/* What a generator keeps at a yield takes this many more, as it is joined with what it keeps at all others. */
+enum { KEPT_BYTES = 1280 };
+
 static SsaValue *new_phi(Builder *b, uint32_t variable, uint32_t block)
 {
     SsaBlock *home = &b->function->blocks[block];
@@ -187,6 +190,7 @@ static SsaValue *phi_for_reading(Builder *b, uint32_t variable, uint32_t block)
     SsaValue *phi = new_phi(b, variable, block);
     if (is_resumed) {
         phi->is_resumed = true;
+        ssa_spend(b, KEPT_BYTES);
         phi->argument = (int32_t)variable;
     } else {
         ssa_write_variable(b, variable, block, phi); /* loops come back to it */

@@ -24,6 +24,14 @@ def variables_of_ways(count):
                       *(f"    x[{k}] = v{k}" for k in range(count))])
 
 
+def variables_of_yields(count):
+    """A generator keeps each at most of as many yields."""
+    return "\n".join(["def items(x, a):", *(f"    v{k} = x[{k}]" for k in range(count)),
+                      *(f"    yield v{k}\n    v{k} = a" for k in range(count)),
+                      *(f"    yield v{k}" for k in range(0, count, 7)),
+                      "def kernel(x, a):", "    for item in items(x, a):", "        x[0] += item * (x[0] % 3 + 1)"])
+
+
 def made(source):
     names = {}
     exec(compile(source, "<many>", "exec"), names)  # noqa: S102
@@ -40,15 +48,18 @@ def test_variables_and_branches_are_no_product():
     assert megabytes_of_ir(4000) < 11 * megabytes_of_ir(400)
 
 
-def test_variables_of_as_many_ways_are_refused_before_memory_is_full():
+@pytest.mark.parametrize("shape, count, function", [(variables_of_ways, 2600, "kernel"),
+                                                    (variables_of_yields, 1000, "items")])
+def test_variables_of_as_many_ways_are_refused_before_memory_is_full(shape, count, function):
     with pytest.raises(errors.UnsupportedError) as raised:
-        cuda.jit(made(variables_of_ways(2600))).inspect("ir", SIGNATURE)
+        cuda.jit(made(shape(count))).inspect("ir", SIGNATURE)
     lines = str(raised.value).splitlines()
-    assert lines[0].startswith("<many>:") and " in kernel" in lines[0]
+    assert lines[0].startswith("<many>:") and f" in {function}" in lines[0]
     assert lines[1].startswith("so many variables in so many branches")
 
 
-@pytest.mark.parametrize("shape, count", [(variables_in_ifs, 300), (variables_of_ways, 60)])
+@pytest.mark.parametrize("shape, count", [(variables_in_ifs, 300), (variables_of_ways, 60),
+                                          (variables_of_yields, 60)])
 def test_values(shape, count):
     kernel = made(shape(count))
     got, expected = np.arange(1, 401), np.arange(1, 401)
