@@ -124,6 +124,7 @@ static int give(Task *task)
     int error = side.idle ? 0 : start();
     if (!error) {
         side.waiting = task;
+        side.left += task->is_left;
         pthread_cond_signal(&side.come);
     }
     pthread_mutex_unlock(&side.lock);
@@ -165,18 +166,34 @@ static bool wait_for(Task *task)
     return is_done && !interrupted;
 }
 
-bool beside(const SideWork *work, const char *what, Diag *diag)
+/* Gives away a new task; NULL with a diagnostic where that fails. */
+static Task *begin(const SideWork *work, bool is_left, Diag *diag)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     Task *task = memory_new(sizeof *task, diag);
     if (!task)
-        return false;
+        return NULL;
     task->work = *work;
+    task->is_left = is_left;
     int error = give(task);
-    if (error) {
-        memory_free(task);
-        return diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
-    }
-    return wait_for(task) || diag_fail(diag, NULL, DIAG_INTERRUPTED, what);
+    if (!error)
+        return task;
+    memory_free(task);
+    diag_fail(diag, NULL, DIAG_COMPILER_THREAD, strerror(error));
+    return NULL;
+}
+
+bool leave_beside(const SideWork *work, Diag *diag)
+{
+    bool begun = begin(work, true, diag) != NULL;
+    if (begun)
+        watch_exit();
+    return begun;
+}
+
+bool beside(const SideWork *work, const char *what, Diag *diag)
+{
+    Task *task = begin(work, false, diag);
+    return task && (wait_for(task) || diag_fail(diag, NULL, DIAG_INTERRUPTED, what));
 }

@@ -15,5 +15,7 @@ typedef struct SideWork {
 /* Does the work on a thread that has no signals, and waits for it. False with DIAG_INTERRUPTED where it was left to itself,
  * and with another diagnostic where the system refuses a thread; then nothing was called. */
 bool beside(const SideWork *work, const char *what, Diag *diag);
+/* The same of work that nobody waits for: left() is called in any case, `interrupted` never. */
+bool leave_beside(const SideWork *work, Diag *diag);
 
 #endif
