@@ -77,6 +77,7 @@ static void fill_image(Emitter *emitter, KernelImage *image)
     image->max_threads = options->launch_bounds.threads;
     image->carveout = options->shared_memory_carveout;
     image->effects = emitter->effects;
+    image->is_quick = emitter->is_quick;
     image->static_shared = emitter->static_shared;
     image->local_size = emitter->local_size;
     if (emitter->lowering->describe_image)
@@ -88,6 +89,7 @@ typedef struct Generation {
     const Target *target;
     const CompileOptions *options;
     LlvmText text;
+    bool is_quick;
     bool done;
     LLVMCodeGenFileType type;
     KernelImage *image;
@@ -98,8 +100,12 @@ static void generate(void *argument)
 {
     Generation *work = argument;
     Arena *arena = arena_create();
-    Emitter emitter = {
-        .ir = work->module, .target = work->target, .options = work->options, .arena = arena, .diag = work->diag};
+    Emitter emitter = {.ir = work->module,
+                       .target = work->target,
+                       .options = work->options,
+                       .is_quick = work->is_quick,
+                       .arena = arena,
+                       .diag = work->diag};
     emitter.for_nvvm = work->text == LLVM_TEXT_FOR_NVVM; /* of which our LLVM cannot make code any more */
     emitter.for_llvm7 = emitter.for_nvvm && nvvm_reads_llvm7(work->target);
     MemoryCleanup cleanup;
@@ -138,25 +144,25 @@ static size_t stack_needed(const IrModule *module)
 }
 
 static bool compile(const IrModule *module, const Target *target, const CompileOptions *options, LlvmText text,
-                    LLVMCodeGenFileType type, KernelImage *image, Diag *diag)
+                    bool is_quick, LLVMCodeGenFileType type, KernelImage *image, Diag *diag)
 {
-    Generation work = {module, target, options, text, false, type, image, diag};
+    Generation work = {module, target, options, text, is_quick, false, type, image, diag};
     return with_stack(stack_needed(module), generate, &work, diag) && work.done;
 }
 
 bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, LlvmText text,
-                     KernelImage *image, Diag *diag)
+                     bool is_quick, KernelImage *image, Diag *diag)
 {
     *image = (KernelImage){.kind = target->kind};
     LLVMCodeGenFileType type = target->kind == TARGET_NVPTX ? LLVMAssemblyFile : LLVMObjectFile;
-    return compile(module, target, options, text, type, image, diag);
+    return compile(module, target, options, text, is_quick, type, image, diag);
 }
 
 char *codegen_host_assembly(const IrModule *module, const CompileOptions *options, Diag *diag)
 {
     Target target = {.kind = TARGET_HOST};
     KernelImage image = {.kind = TARGET_HOST};
-    if (!compile(module, &target, options, LLVM_NO_TEXT, LLVMAssemblyFile, &image, diag))
+    if (!compile(module, &target, options, LLVM_NO_TEXT, false, LLVMAssemblyFile, &image, diag))
         return NULL;
     char *text = image.code;
     image.code = NULL;

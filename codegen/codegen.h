@@ -31,9 +31,10 @@ const char *codegen_pass_name(uint32_t index, TargetKind *target);
 typedef enum LlvmText { LLVM_NO_TEXT, LLVM_TEXT, LLVM_TEXT_FOR_NVVM } LlvmText;
 
 /* Compiles a module as the target's passes left it. False with a diagnostic; *image is then empty. text: also keep
- * LLVM IR text. Thread-safe. */
+ * LLVM IR text. is_quick: in a fraction of the time, code that is slower; the image says where that was
+ * done, which is not where other code would be the same. Thread-safe. */
 bool codegen_compile(const IrModule *module, const Target *target, const CompileOptions *options, LlvmText text,
-                     KernelImage *image, Diag *diag);
+                     bool is_quick, KernelImage *image, Diag *diag);
 
 /* A host object made runnable in this process (LLVM ORC). */
 typedef struct HostCode HostCode;

@@ -105,6 +105,7 @@ struct Emitter {
     const char *entry; /* symbol of the kernel or the visible device function */
     unsigned effects; /* of the module */
     bool takes_turns; /* KernelImage */
+    bool is_quick; /* it is to be compiled quickly, and as its size is known: is */
     uint32_t static_shared, local_size;
     uint64_t constant_size; /* bytes of DATA so far */
     uint32_t text_count; /* constant strings so far */

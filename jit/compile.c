@@ -118,8 +118,8 @@ static bool generate(const JitFunction *function, const Target *target, IrModule
 {
     PassWatch watch = {dump_pass, (void *)function};
     if (!codegen_run_passes(module, target, &function->options, &watch, diag) ||
-        !codegen_compile(module, target, &function->options, jit_dump_wants("llvm") ? LLVM_TEXT : LLVM_NO_TEXT, image,
-                         diag))
+        !codegen_compile(module, target, &function->options, jit_dump_wants("llvm") ? LLVM_TEXT : LLVM_NO_TEXT, false,
+                         image, diag))
         return false;
     jit_dump_text("llvm", function->snapshot, image->llvm);
     if (image->kind == TARGET_NVPTX && jit_dump_wants("ptx"))

@@ -41,7 +41,7 @@ static char *generated_text(IrModule *module, const Target *target, const Compil
         return codegen_host_assembly(module, options, diag);
     KernelImage image = {0};
     char *text = NULL;
-    if (codegen_compile(module, target, options, wanted, &image, diag)) {
+    if (codegen_compile(module, target, options, wanted, false, &image, diag)) {
         char **taken = wanted ? &image.llvm : &image.code;
         text = *taken;
         *taken = NULL;
@@ -57,7 +57,7 @@ static char *object_bytes(IrModule *module, const Target *target, const CompileO
     KernelImage image = {0};
     char *bytes = NULL;
     if (codegen_run_passes(module, target, options, NULL, diag) &&
-        codegen_compile(module, target, options, LLVM_NO_TEXT, &image, diag)) {
+        codegen_compile(module, target, options, LLVM_NO_TEXT, false, &image, diag)) {
         bytes = image.code;
         *size = image.code_size;
         image.code = NULL;

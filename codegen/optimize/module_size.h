@@ -25,7 +25,8 @@ enum {
     PIPELINE_NO_STRAIGHT_LINES = 4, /* a GPU's addresses are not made from those above them by a difference */
     PIPELINE_LINEAR = 8, /* only passes whose time is proportional to the size, and code without further ones */
     PIPELINE_FAST_CODE = 16, /* also without passes over control flow; values are in registers in a block only */
-    PIPELINE_KEEP_COPIES = 32 /* a GPU's copies between registers are left to ptxas */
+    PIPELINE_KEEP_COPIES = 32, /* a GPU's copies between registers are left to ptxas */
+    PIPELINE_QUICK = 64 /* of no size: the passes and the code of PIPELINE_LINEAR, until other code replaces it */
 };
 
 unsigned pipeline_for_size(const ModuleSize *size, TargetKind device);

@@ -35,7 +35,7 @@ static const char *pipeline(const Emitter *emitter, unsigned changes)
     static const char *const levels[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
     if (changes & PIPELINE_FAST_CODE)
         return fewest_passes;
-    if (changes & PIPELINE_LINEAR)
+    if (changes & (PIPELINE_LINEAR | PIPELINE_QUICK))
         return linear_passes[emitter->target->kind];
     int level = emitter->options->opt, highest = emitter->target->kind == TARGET_HOST ? 2 : 3;
     return levels[level < 0 ? 0 : level > highest ? highest : level];
@@ -87,11 +87,18 @@ static bool run_passes(Emitter *emitter, const char *passes, unsigned changes)
 static bool fit_to_size(Emitter *emitter, unsigned *changes)
 {
     *changes = 0;
-    if (emitter->options->opt <= 0)
+    if (emitter->options->opt <= 0) {
+        emitter->is_quick = false;
         return true;
+    }
     TargetKind device = emitter->target->kind;
     ModuleSize size = measure_module(emitter);
     *changes = pipeline_for_size(&size, device);
+    if (emitter->is_quick && !(*changes & PIPELINE_LINEAR)) {
+        *changes |= PIPELINE_QUICK;
+        return true;
+    }
+    emitter->is_quick = false;
     if (*changes & PIPELINE_LINEAR || !(*changes & PIPELINE_INLINE_FIRST))
         return true;
     if (!run_passes(emitter, INLINE_FIRST, 0))
@@ -156,11 +163,13 @@ bool optimize_module(Emitter *emitter)
         ptxas_avoid_faults(emitter);
         make_loops_plain(emitter);
         keep_product_chains(emitter);
-        if (emitter->options->opt && !(changes & PIPELINE_LINEAR))
+        if (emitter->options->opt && !(changes & (PIPELINE_LINEAR | PIPELINE_QUICK)))
             share_row_addresses(emitter);
     }
     keep_divisions_where_they_are(emitter);
-    if (changes & PIPELINE_LINEAR) {
+    if (changes & PIPELINE_QUICK) { /* with the list of passes that the optimized code takes, too */
+        skip_optional_code_passes(emitter);
+    } else if (changes & PIPELINE_LINEAR) {
         skip_optional_code_passes(emitter);
         machine_leave_passes(emitter->held, CODE_WITHOUT_STRENGTH_REDUCTION);
         part_loops(emitter);

@@ -53,6 +53,7 @@ typedef struct KernelImage {
 #undef NUMBER
 #undef BYTES
     /* Of this process alone. */
+    bool is_quick; /* made quickly, to be replaced: not for the disk */
     char *llvm; /* LLVM IR text as optimized; NULL unless asked for */
     HostThreadEntry thread_entry; /* host: one of the two, where the code is linked */
     HostBlocksEntry blocks_entry;

@@ -13,7 +13,7 @@ static bool compile(const char *ir, Target target, CompileOptions options, Kerne
     Diag diag = {0};
     IrModule *module = ir_parse(ir, arena, &diag);
     bool ok = module && ir_verify(module, &diag) && codegen_run_passes(module, &target, &options, NULL, &diag) &&
-              codegen_compile(module, &target, &options, LLVM_NO_TEXT, image, &diag);
+              codegen_compile(module, &target, &options, LLVM_NO_TEXT, false, image, &diag);
     if (!CHECK(ok))
         fprintf(stderr, "%s\n%s\n", diag.message, ir);
     arena_destroy(arena);
@@ -95,7 +95,8 @@ static void check_nvvm_text(const char *name, const char *ir, int sm, const Comp
     KernelImage image = {0};
     Target target = {TARGET_NVPTX, target_gpu(sm)};
     IrModule *module = ir_parse(ir, arena, &diag);
-    if (!CHECK(module && codegen_compile(module, &target, options, LLVM_TEXT_FOR_NVVM, &image, &diag) && image.llvm))
+    if (!CHECK(module && codegen_compile(module, &target, options, LLVM_TEXT_FOR_NVVM, false, &image, &diag) &&
+               image.llvm))
         fprintf(stderr, "%s for sm_%d: %s\n", name, sm, diag.message);
     kernel_image_free(&image);
     arena_destroy(arena);

@@ -146,7 +146,7 @@ static void *compile_in_thread(void *unused)
         KernelImage image;
         IrModule *module = ir_parse(each_ir, arena, &diag);
         if (!module || !codegen_run_passes(module, &targets[i % 2], &options, NULL, &diag) ||
-            !codegen_compile(module, &targets[i % 2], &options, LLVM_NO_TEXT, &image, &diag))
+            !codegen_compile(module, &targets[i % 2], &options, LLVM_NO_TEXT, false, &image, &diag))
             break;
         HostCode *code = i % 2 ? codegen_link_host(&image, NULL, 0, &diag) : NULL;
         codegen_unlink_host(code);
@@ -367,7 +367,7 @@ static void check_entry(void)
     Target host = {TARGET_HOST, NULL};
     CompileOptions options = {.opt = 2, .fmad = true};
     if (CHECK(module && codegen_run_passes(module, &host, &options, NULL, &diag) &&
-              codegen_compile(module, &host, &options, LLVM_TEXT, &image, &diag))) {
+              codegen_compile(module, &host, &options, LLVM_TEXT, false, &image, &diag))) {
         CHECK(!image.has_real_threads && image.context_size > 0);
         CHECK(image.llvm && strstr(image.llvm, "@k.blocks") && !strstr(image.llvm, "@k.thread"));
         kernel_image_free(&image);
@@ -383,7 +383,8 @@ static void check_refused(const char *ir)
     IrModule *module = ir_parse(ir, arena, &diag);
     Target host = {TARGET_HOST, NULL};
     CompileOptions options = {.opt = 2, .fmad = true};
-    CHECK(module && ir_verify(module, &diag) && !codegen_compile(module, &host, &options, LLVM_NO_TEXT, &image, &diag));
+    CHECK(module && ir_verify(module, &diag) &&
+          !codegen_compile(module, &host, &options, LLVM_NO_TEXT, false, &image, &diag));
     CHECK(diag.id == DIAG_IR_INVALID);
     arena_destroy(arena);
 }
@@ -417,7 +418,7 @@ void test_shared_memory(void)
     Target host = {TARGET_HOST, NULL};
     CompileOptions options = {.opt = 3, .fmad = true};
     if (CHECK(module && codegen_run_passes(module, &host, &options, NULL, &diag) &&
-              codegen_compile(module, &host, &options, LLVM_TEXT, &image, &diag))) {
+              codegen_compile(module, &host, &options, LLVM_TEXT, false, &image, &diag))) {
         CHECK(image.static_shared == 64 + 12);
         CHECK(image.effects & EFFECT_BLOCK_SYNC && image.has_real_threads);
         CHECK(image.llvm && strstr(image.llvm, "@k.thread") && !strstr(image.llvm, "@k.blocks"));

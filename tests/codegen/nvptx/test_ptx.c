@@ -139,7 +139,7 @@ static void check_refused(const char *ir, Target target, DiagId id)
     KernelImage image;
     CompileOptions options = {.opt = 3, .fmad = true};
     IrModule *module = ir_parse(ir, arena, &diag);
-    CHECK(module && !codegen_compile(module, &target, &options, LLVM_NO_TEXT, &image, &diag));
+    CHECK(module && !codegen_compile(module, &target, &options, LLVM_NO_TEXT, false, &image, &diag));
     CHECK(diag.id == id && !image.code);
     arena_destroy(arena);
 }

@@ -78,7 +78,7 @@ static void check_turns(const char *type, const char *kind, bool takes_turns)
                  type, type, type, kind, stores ? "  store x[%0], %1\n" : "");
         IrModule *module = ir_parse(ir, arena, &diag);
         if (CHECK(module && codegen_run_passes(module, &host, &options, NULL, &diag) &&
-                  codegen_compile(module, &host, &options, LLVM_NO_TEXT, &image, &diag))) {
+                  codegen_compile(module, &host, &options, LLVM_NO_TEXT, false, &image, &diag))) {
             CHECK(image.takes_turns == takes_turns);
             kernel_image_free(&image);
         }

@@ -21,7 +21,7 @@ static bool compile(KernelImage *image)
     CompileOptions options = {.opt = 2, .fmad = true};
     IrModule *module = ir_parse(ir, arena, &diag);
     bool ok = module && codegen_run_passes(module, &host, &options, NULL, &diag) &&
-              codegen_compile(module, &host, &options, LLVM_NO_TEXT, image, &diag);
+              codegen_compile(module, &host, &options, LLVM_NO_TEXT, false, image, &diag);
     arena_destroy(arena);
     return CHECK(ok);
 }
