@@ -15,8 +15,8 @@
 /* Options for the driver's compiler and the log it fills; lives on the stack of the call. */
 typedef struct JitOptions {
     unsigned int count;
-    CUjit_option options[3];
-    void *values[3];
+    CUjit_option options[4];
+    void *values[4];
     char log[1536];
 } JitOptions;
 
@@ -26,7 +26,7 @@ static void jit_options_add(JitOptions *jit, CUjit_option option, uintptr_t valu
     jit->values[jit->count++] = (void *)value;
 }
 
-static void jit_options_set(JitOptions *jit, int max_registers)
+static void jit_options_set(JitOptions *jit, int max_registers, bool is_quick)
 {
     jit->count = 0;
     jit->log[0] = 0;
@@ -34,6 +34,8 @@ static void jit_options_set(JitOptions *jit, int max_registers)
     jit_options_add(jit, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, sizeof jit->log - 1);
     if (max_registers)
         jit_options_add(jit, CU_JIT_MAX_REGISTERS, (uintptr_t)max_registers);
+    if (is_quick)
+        jit_options_add(jit, CU_JIT_OPTIMIZATION_LEVEL, 0);
 }
 
 static bool jit_check(JitOptions *jit, const char *name, CUresult result, Diag *diag)
@@ -112,10 +114,11 @@ static CUresult load_library(CudaCode *loaded, const void *code, JitOptions *jit
     return result;
 }
 
-static bool load_code(CudaCode *loaded, const void *code, const char *name, int max_registers, Diag *diag)
+static bool load_code(CudaCode *loaded, const void *code, const char *name, int max_registers, bool is_quick,
+                      Diag *diag)
 {
     JitOptions jit;
-    jit_options_set(&jit, max_registers);
+    jit_options_set(&jit, max_registers, is_quick);
     *loaded = (CudaCode){0};
     CUresult result = loads_libraries()
                           ? load_library(loaded, code, &jit)
@@ -160,7 +163,7 @@ static bool check_parameters(const KernelImage *image, Diag *diag)
 static bool load_function(CudaKernel *kernel, const KernelImage *image, Diag *diag)
 {
     if (!check_parameters(image, diag) ||
-        !load_code(&kernel->code, image->code, image->name, image->max_registers, diag))
+        !load_code(&kernel->code, image->code, image->name, image->max_registers, image->is_quick, diag))
         return false;
     if (find_function(kernel, image->name, image->static_shared, diag) && prefer_carveout(kernel, image, diag) &&
         deepen_stack(kernel, image, diag))
@@ -218,7 +221,7 @@ RtModule *cuda_module_load(RtDevice *device, const void *code, const char *name,
     module->device = device;
     snprintf(module->name, sizeof module->name, "%s", name);
     if (!cuda_enter_uncaptured(device, &scope, diag) ||
-        !cuda_leave(&scope, load_code(&loaded, code, name, max_registers, diag))) {
+        !cuda_leave(&scope, load_code(&loaded, code, name, max_registers, false, diag))) {
         memory_free(module);
         return NULL;
     }

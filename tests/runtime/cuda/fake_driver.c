@@ -601,11 +601,17 @@ CUresult act_cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
     return CUDA_SUCCESS;
 }
 
-/* Reads the options as the driver's compiler does: a log buffer, its size, registers. */
+/* The compiler's levels, by the order in which code was loaded. */
+__attribute__((visibility("default"))) int fake_levels[8];
+static int fake_level_count;
+
+/* Reads the options as the driver's compiler does: a log buffer, its size, registers, a level. "hard" code fails at the highest
+ * one. */
 static CUresult compile(const char *code, unsigned int count, CUjit_option *options, void **values)
 {
     char *log = NULL;
     size_t size = 0;
+    int level = 4;
     fake_state.last_max_registers = 0;
     for (unsigned int i = 0; i < count; i++) {
         if (options[i] == CU_JIT_ERROR_LOG_BUFFER)
@@ -616,13 +622,18 @@ static CUresult compile(const char *code, unsigned int count, CUjit_option *opti
             ((char *)values[i])[0] = 0;
         else if (options[i] == CU_JIT_MAX_REGISTERS)
             fake_state.last_max_registers = (int)(intptr_t)values[i];
+        else if (options[i] == CU_JIT_OPTIMIZATION_LEVEL)
+            level = (int)(intptr_t)values[i];
         else if (options[i] != CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES && options[i] != CU_JIT_GENERATE_LINE_INFO)
             return CUDA_ERROR_INVALID_VALUE;
     }
-    if (!strstr(code, "bad"))
+    if (fake_level_count < (int)(sizeof fake_levels / sizeof *fake_levels))
+        fake_levels[fake_level_count++] = level;
+    const char *fault = strstr(code, "bad") ? "bad" : level == 4 && strstr(code, "hard") ? "hard" : NULL;
+    if (!fault)
         return CUDA_SUCCESS;
     if (log)
-        snprintf(log, size, "ptxas fatal   : bad PTX\n");
+        snprintf(log, size, "ptxas fatal   : %s PTX\n", fault);
     return (CUresult)218;
 }
 
