@@ -113,13 +113,13 @@ static void keep_plan(const LaunchPlan *plan, KernelImage *image)
 }
 
 /* --- the stages ----------------------------------------------------------------------------------------------------------- */
-static bool generate(const JitFunction *function, const Target *target, IrModule *module, KernelImage *image,
-                     Diag *diag)
+static bool generate(const JitFunction *function, const Target *target, IrModule *module, bool is_quick,
+                     KernelImage *image, Diag *diag)
 {
     PassWatch watch = {dump_pass, (void *)function};
     if (!codegen_run_passes(module, target, &function->options, &watch, diag) ||
-        !codegen_compile(module, target, &function->options, jit_dump_wants("llvm") ? LLVM_TEXT : LLVM_NO_TEXT, false,
-                         image, diag))
+        !codegen_compile(module, target, &function->options, jit_dump_wants("llvm") ? LLVM_TEXT : LLVM_NO_TEXT,
+                         is_quick, image, diag))
         return false;
     jit_dump_text("llvm", function->snapshot, image->llvm);
     if (image->kind == TARGET_NVPTX && jit_dump_wants("ptx"))
@@ -216,7 +216,15 @@ bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag)
     return ok;
 }
 
-bool jit_compile(const JitFunction *function, const Target *target, JitSpecialization *specialization,
+/* Not of code whose state counts what it does, nor of code that others know by its address. */
+static bool may_be_replaced(const JitFunction *function, const IrModule *module,
+                            const JitSpecialization *specialization)
+{
+    return !module->link_count && !module->has_notes && !module->has_state && !specialization->waits &&
+           function->options.observe <= OBSERVE_NOTHING;
+}
+
+bool jit_compile(const JitFunction *function, const Target *target, JitSpecialization *specialization, bool is_quick,
                  KernelImage *image, Diag *diag)
 {
     Arena *arena = arena_create();
@@ -236,7 +244,8 @@ bool jit_compile(const JitFunction *function, const Target *target, JitSpecializ
         specialization->link_count = module->link_count;
         specialization->links =
             arena_copy(specialization->arena, module->links, module->link_count * sizeof *module->links);
-        ok = generate(function, target, module, image, diag);
+        is_quick &= may_be_replaced(function, module, specialization);
+        ok = generate(function, target, module, is_quick, image, diag);
         count_time(specialization, JIT_STEP_codegen, &from);
         if (ok && module->link_count && target->kind == TARGET_NVPTX)
             ok = link(function, specialization, image, diag);

@@ -4,9 +4,10 @@
 
 #include "jit/cache/cache.h"
 
-/* Compiles and loads the function for the specialization's device and types, and fills the rest of it. The caller frees
- * the image, which was zeroed, whether it fails or not. */
-bool jit_compile(const JitFunction *function, const Target *target, JitSpecialization *specialization,
+/* Compiles and loads the function for the specialization's device and types, and fills the rest of it. is_quick: by code that
+ * is made quickly, where it is of a kind that other code can replace; then the image says so. The caller frees the image,
+ * which was zeroed, whether it fails or not. */
+bool jit_compile(const JitFunction *function, const Target *target, JitSpecialization *specialization, bool is_quick,
                  KernelImage *image, Diag *diag);
 /* The last stage: links code of the CPU device, and hands the image to the runtime. */
 bool jit_load(KernelImage *image, JitSpecialization *specialization, Diag *diag);

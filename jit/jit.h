@@ -47,7 +47,15 @@ void jit_raw_module_destroy(JitRawModule *raw);
 RtModule *jit_raw_module_on(JitRawModule *raw, RtDevice *device, Diag *diag);
 /* A kernel of a raw module, which must outlive it. There is nothing to inspect in it. NULL when memory is out. */
 JitFunction *jit_raw_function_create(JitRawModule *raw, const char *symbol, bool is_cooperative);
-void jit_function_destroy(JitFunction *function);
+/* False where a thread goes on compiling of it and nobody waits any more: then all stays, what it was made of, too. */
+bool jit_function_destroy(JitFunction *function);
+/* From now on, what is not on disk begins with code that is made quickly; a thread makes the optimized code, which the disk
+ * gets, and replaces it. Code that is linked with other code, that tells its launch of anything but exceptions, or that is
+ * large, is optimized at once. Before anything is compiled. */
+void jit_start_quickly(JitFunction *function);
+/* Waits for all such code, of all functions; false where `interrupted` says to stop: then nobody waits for what goes on, and
+ * what has not begun is begun by the next launch. */
+bool jit_finish_quick_starts(bool (*interrupted)(void));
 
 /* What calls of overloaded functions wait for, with arguments of these types: a list in the arena. Answers make more wishes:
  * ask until there are none. Failures of the kernel's are left to those who compile it. Call without the GIL. */
@@ -86,7 +94,7 @@ void jit_each_specialization(JitFunction *function, void (*visit)(const JitSpeci
     const Type *const *types;      \
     const KernelAbi *abi;          \
     uint32_t count; /* of types */ \
-    bool is_silent; /* on a GPU, and neither prints nor waits nor tells the host of anything behind a launch */
+    _Atomic bool is_silent; /* on a GPU, and neither prints nor waits nor tells the host of anything behind a launch */
 typedef struct JitLaunched {
     JIT_LAUNCHED_FIELDS
 } JitLaunched;
@@ -108,6 +116,12 @@ static inline const Type *const *jit_types(const JitSpecialization *specializati
     return jit_launched(specialization)->types;
 }
 RtKernel *jit_kernel(const JitSpecialization *specialization);
+/* The same once it is optimized: waits, unless `interrupted` (JitPatience) says so. NULL with a diagnostic. Without the GIL,
+ * where jit_is_optimized() does not say that there is nothing to wait for. */
+RtKernel *jit_optimized_kernel(const JitSpecialization *specialization, bool (*interrupted)(void), Diag *diag);
+bool jit_is_optimized(const JitSpecialization *specialization);
+/* How many kernels, with those of jit_variant_count(), began with code that was made quickly; *replaced: and have other code. */
+uint32_t jit_quick_count(const JitSpecialization *specialization, uint32_t *replaced);
 /* What the user should hear, once, of a cache's folder that others may write to; false where there is nothing to tell. */
 bool jit_tell_cache_refusal(char *text, size_t size);
 /* The folder in which compiled kernels are kept for other processes; false where none are. */

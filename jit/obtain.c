@@ -9,6 +9,7 @@
 #include "jit/cache/disk_cache.h"
 #include "jit/compile.h"
 #include "jit/dump.h"
+#include "jit/quick_start.h"
 #include "jit/raw_module.h"
 
 static bool wants_dump(void)
@@ -27,7 +28,7 @@ static bool wants_dump(void)
 /* The image is kept where there are other devices, and freed where there are none. */
 static void keep(JitSpecialization *specialization, KernelImage *image)
 {
-    if (rt_device_is_alone(specialization->device))
+    if (image->is_quick || rt_device_is_alone(specialization->device))
         kernel_image_free(image);
     else
         specialization->image = *image;
@@ -85,8 +86,10 @@ static bool obtain(const JitFunction *function, JitSpecialization *specializatio
         return false;
     if (obtain_made(function, specialization, &target, &key, &is_kept))
         return true;
-    bool ok = compiles && jit_compile(function, &target, specialization, &image, diag);
-    if (ok && is_kept)
+    bool is_quick = function->starts_quickly && !specialization->replaces && !wants_dump();
+    bool ok = compiles && jit_compile(function, &target, specialization, is_quick, &image, diag);
+    specialization->is_quick = image.is_quick;
+    if (ok && is_kept && !image.is_quick)
         disk_cache_store(&key, &image);
     keep(specialization, &image);
     return ok;
@@ -120,6 +123,7 @@ typedef struct Compilation {
     const Type *const *types;
     uint32_t count;
     const LaunchTests *failed;
+    const JitSpecialization *replaces;
     uint32_t number; /* among the function's kernels */
     bool compiles; /* what was not made before */
     JitSpecialization *made;
@@ -131,8 +135,11 @@ static void destroy_specialization(void *specialization) { jit_specialization_de
 static bool is_silent(const JitSpecialization *specialization)
 {
     return rt_device_kind(specialization->device) == RT_GPU && !specialization->prints && !specialization->waits &&
-           !specialization->has_notes && !specialization->has_state && !jit_is_observed(specialization);
+           !specialization->has_notes && !specialization->has_state && !jit_is_observed(specialization) &&
+           !specialization->is_quick;
 }
+
+static JitSpecialization *make_optimized(const JitSpecialization *quick, Diag *diag);
 
 static bool compile(void *data)
 {
@@ -142,16 +149,34 @@ static bool compile(void *data)
     memory_defer(&cleanup, destroy_specialization, specialization);
     specialization->tag = (uint64_t)work->function->number << 32 | work->number;
     specialization->function = work->function;
+    specialization->replaces = work->replaces;
     if (work->failed)
         specialization->failed = arena_copy(specialization->arena, work->failed, sizeof *work->failed);
     bool ok = obtain_with_stack(work->function, specialization, work->compiles, work->diag);
     specialization->is_silent = is_silent(specialization);
+    if (ok && specialization->is_quick)
+        jit_quick_start_begin(specialization, make_optimized);
     if (ok)
         memory_cancel(&cleanup);
     else
         memory_end(&cleanup);
     work->made = ok ? specialization : NULL;
     return ok;
+}
+
+/* Needs no lock. */
+static JitSpecialization *make_optimized(const JitSpecialization *quick, Diag *diag)
+{
+    Compilation work = {.function = quick->function,
+                        .device = quick->device,
+                        .types = quick->types,
+                        .count = quick->count,
+                        .failed = quick->failed,
+                        .replaces = quick,
+                        .number = (uint32_t)quick->tag,
+                        .compiles = true,
+                        .diag = diag};
+    return memory_guard(compile, &work, diag) ? work.made : NULL;
 }
 
 static JitSpecialization *make_locked(Compilation work)

@@ -72,6 +72,8 @@ JitSpecialization *jit_specialization_create(RtDevice *device, const Type *const
     JitSpecialization *specialization = memory_alloc(sizeof *specialization);
     *specialization = (JitSpecialization){.arena = arena, .device = device, .count = count, .types = copies};
     atomic_init(&specialization->next, NULL);
+    atomic_init(&specialization->kernel, NULL);
+    atomic_init(&specialization->is_silent, false);
     atomic_init(&specialization->variants, NULL);
     specialization->abi = kernel_abi_layout(copies, count, false, arena);
     return specialization;
@@ -86,8 +88,14 @@ void jit_specialization_destroy(JitSpecialization *specialization)
 {
     if (!specialization)
         return;
-    if (specialization->kernel)
-        rt_kernel_unload(specialization->kernel);
+    RtKernel *kernel = jit_current_kernel(specialization);
+    QuickStart *quick = specialization->quick;
+    if (quick) {
+        rt_kernel_unload(quick->first);
+        jit_specialization_destroy(quick->made);
+        memory_free(quick);
+    } else if (kernel)
+        rt_kernel_unload(kernel);
     if (specialization->host_code)
         codegen_unlink_host(specialization->host_code);
     for (JitSpecialization *each = atomic_load(&specialization->variants), *next; each; each = next) {

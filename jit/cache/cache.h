@@ -7,7 +7,20 @@
 
 #include "codegen/codegen.h"
 #include "core/thread/fork_lock.h"
+#include "core/thread/later_work.h"
 #include "jit/jit.h"
+
+typedef enum QuickState { QUICK_GOES_ON, QUICK_IS_REPLACED, QUICK_HAS_FAILED } QuickState;
+
+/* What replaces code that was made quickly: jit/quick_start.c. */
+typedef struct QuickStart {
+    LaterWork later;
+    JitSpecialization *of, *made; /* made: owned, in no list; NULL: not yet */
+    JitSpecialization *(*make)(const JitSpecialization *of, Diag *diag);
+    RtKernel *first; /* what `of` began with; owned */
+    _Atomic QuickState state;
+    Diag diag; /* why there is no optimized code */
+} QuickStart;
 
 struct JitSpecialization {
     union {
@@ -33,7 +46,10 @@ struct JitSpecialization {
     bool waits; /* a launch of it returns when the kernel is done */
     uint32_t exception_count;
     const IrException *exceptions; /* by the code in a record; in the arena */
-    RtKernel *kernel; /* owned */
+    _Atomic(RtKernel *) kernel; /* owned, but where there was a quick start */
+    QuickStart *quick; /* what replaces the code that it began with; owned. NULL: nothing, and nothing has */
+    const JitSpecialization *replaces; /* the one whose quick code it is to replace; NULL: none */
+    bool is_quick; /* its code has been made quickly */
     JitObservation observation; /* kind OBSERVE_NOTHING: it is not observed */
     HostCode *host_code; /* owned; NULL on a GPU */
     KernelImage image; /* for other devices of the same architecture; empty where there is none */
@@ -49,6 +65,12 @@ struct JitSpecialization {
     const LaunchTests *failed; /* of a variant: the tests that its code does not count on; NULL: it is none */
 };
 
+/* That which launches run from now on. */
+static inline RtKernel *jit_current_kernel(const JitSpecialization *specialization)
+{
+    return atomic_load_explicit(&specialization->kernel, memory_order_acquire);
+}
+
 typedef struct JitCache {
     _Atomic(JitSpecialization *) first;
     JitSpecialization *last; /* for the holder of compiling */
@@ -62,6 +84,7 @@ struct JitFunction {
     JitRawModule *raw; /* borrowed; NULL: of a snapshot */
     char *symbol; /* of a kernel of a raw module; owned */
     bool is_cooperative; /* likewise: every launch of it is */
+    bool starts_quickly; /* see jit_start_quickly() */
     CompileOptions options;
     uint32_t number;
     _Atomic(const Implementation *) implementations; /* of what is overloaded: a list that grows at its head */

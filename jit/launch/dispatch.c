@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/thread/later_work.h"
 #include "jit/launch/launch_state.h"
 #include "jit/obtain.h"
+#include "jit/quick_start.h"
 #include "jit/launch/variant.h"
 
 JitFunction *jit_function_create(const Snapshot *snapshot, const CompileOptions *options, uint32_t number)
@@ -34,15 +36,32 @@ JitFunction *jit_raw_function_create(JitRawModule *raw, const char *symbol, bool
     return function;
 }
 
-void jit_function_destroy(JitFunction *function)
+/* Of those behind it in its list, too, and of their variants. */
+static bool take_back(JitSpecialization *each)
+{
+    bool is_back = true;
+    for (; each; each = atomic_load(&each->next))
+        is_back &= jit_quick_start_take_back(each) & take_back(atomic_load(&each->variants));
+    return is_back;
+}
+
+bool jit_function_destroy(JitFunction *function)
 {
     if (!function)
-        return;
+        return true;
+    if (!take_back(atomic_load(&function->cache.first)))
+        return false;
     jit_cache_destroy(&function->cache);
     memory_free(function->symbol);
     jit_free_implementations(function);
     memory_free(function);
+    return true;
 }
+
+/* Without optimizations all code is made quickly. */
+void jit_start_quickly(JitFunction *function) { function->starts_quickly = function->options.opt > 0; }
+
+bool jit_finish_quick_starts(bool (*interrupted)(void)) { return later_wait_for_all(interrupted); }
 
 const JitSpecialization *jit_specialize(JitFunction *function, RtDevice *device, const Type *const *types,
                                         uint32_t count, Diag *diag)
@@ -83,7 +102,30 @@ void jit_each_specialization(JitFunction *function, void (*visit)(const JitSpeci
         visit(each, user);
 }
 
-RtKernel *jit_kernel(const JitSpecialization *specialization) { return specialization->kernel; }
+RtKernel *jit_kernel(const JitSpecialization *specialization) { return jit_current_kernel(specialization); }
+
+bool jit_is_optimized(const JitSpecialization *specialization)
+{
+    return !specialization->quick || jit_quick_state(specialization) == QUICK_IS_REPLACED;
+}
+
+RtKernel *jit_optimized_kernel(const JitSpecialization *specialization, bool (*interrupted)(void), Diag *diag)
+{
+    bool is_there = jit_is_optimized(specialization) || jit_quick_start_wait(specialization, interrupted, diag);
+    return is_there ? jit_current_kernel(specialization) : NULL;
+}
+
+uint32_t jit_quick_count(const JitSpecialization *specialization, uint32_t *replaced)
+{
+    uint32_t count = specialization->quick != NULL;
+    *replaced = count && jit_is_optimized(specialization);
+    const JitSpecialization *each = atomic_load_explicit(&specialization->variants, memory_order_acquire);
+    for (; each; each = atomic_load_explicit(&each->next, memory_order_acquire)) {
+        count += each->quick != NULL;
+        *replaced += each->quick && jit_is_optimized(each);
+    }
+    return count;
+}
 
 const LinkItem *const *jit_links(const JitSpecialization *specialization, uint32_t *count)
 {
@@ -183,7 +225,7 @@ static bool launch_and_wait(const JitSpecialization *specialization, const RtLau
     if (!record)
         return false;
     write_exception_fields(specialization, launch, record);
-    bool launched = rt_launch(specialization->kernel, launch, diag);
+    bool launched = rt_launch(jit_current_kernel(specialization), launch, diag);
     if (!launched && diag->id == DIAG_KERNEL_EXCEPTION)
         diag->raised.tag = specialization->tag; /* a check of the runtime's, which knows no more than the site */
     *ran = launched || raised_before_hang(record, diag);
@@ -206,7 +248,7 @@ static bool launch_reporting(const JitSpecialization *specialization, const RtLa
     if (!record)
         return *ran = false;
     write_exception_fields(specialization, launch, record);
-    return *ran = rt_launch(specialization->kernel, launch, diag);
+    return *ran = rt_launch(jit_current_kernel(specialization), launch, diag);
 }
 
 static bool launch_raising(const JitSpecialization *specialization, RtLaunch *launch, bool *ran, Diag *diag)
@@ -215,7 +257,7 @@ static bool launch_raising(const JitSpecialization *specialization, RtLaunch *la
     if (rt_tracks_writes() && !specialization->checks_init)
         note_written_arrays(specialization, launch);
     return specialization->abi->reports ? launch_reporting(specialization, launch, ran, diag)
-                                        : (*ran = rt_launch(specialization->kernel, launch, diag));
+                                        : (*ran = rt_launch(jit_current_kernel(specialization), launch, diag));
 }
 
 /* Those that happened. */
@@ -295,7 +337,35 @@ static __attribute__((noinline)) bool launch_variant(const JitSpecialization *va
 /* Whether all that there is to do is to give the parameters to the device. */
 static inline bool is_launched_as_it_is(const JitSpecialization *specialization)
 {
-    return specialization->is_silent && !specialization->abi->reports && !rt_tracks_writes();
+    return atomic_load_explicit(&specialization->is_silent, memory_order_relaxed) && !specialization->abi->reports &&
+           !rt_tracks_writes();
+}
+
+/* variant: the specialization itself, or one of its own. */
+static inline bool launch_as(const JitSpecialization *variant, const JitSpecialization *specialization,
+                             RtLaunch *launch, JitOverflows *overflows, bool *ran, Diag *diag)
+{
+    return variant == specialization ? launch_this(variant, launch, overflows, ran, diag)
+                                     : launch_variant(variant, specialization, *launch, overflows, ran, diag);
+}
+
+/* Quick code may take more registers: a block that does not fit waits for the optimized code. */
+static __attribute__((noinline)) bool launch_quickly(const JitSpecialization *variant,
+                                                     const JitSpecialization *specialization, RtLaunch *launch,
+                                                     JitOverflows *overflows, bool *ran, Diag *diag)
+{
+    bool is_optimized = jit_is_optimized(variant);
+    if (!jit_quick_start_look(variant, launch->interrupted, diag))
+        return *ran = false;
+    if (launch_as(variant, specialization, launch, overflows, ran, diag))
+        return true;
+    if (is_optimized || *ran || diag->id != DIAG_LAUNCH_SHAPE)
+        return false;
+    Diag other = {.id = DIAG_NONE};
+    bool is_there = jit_quick_start_wait(variant, launch->interrupted, &other);
+    if (is_there || other.id == DIAG_INTERRUPTED)
+        *diag = other;
+    return is_there && launch_as(variant, specialization, launch, overflows, ran, diag);
 }
 
 bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOverflows *overflows, bool *ran,
@@ -308,12 +378,12 @@ bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOv
         variant = jit_variant(specialization, launch, diag);
     if (!variant)
         return *ran = false;
-    if (variant != specialization)
-        return launch_variant(variant, specialization, *launch, overflows, ran, diag);
-    if (!is_launched_as_it_is(specialization))
-        return launch_this(variant, launch, overflows, ran, diag);
-    launch->parameters_size = specialization->abi->size;
-    return *ran = rt_launch(specialization->kernel, launch, diag);
+    if (variant == specialization && is_launched_as_it_is(specialization)) { /* which quick code is not */
+        launch->parameters_size = specialization->abi->size;
+        return *ran = rt_launch(jit_current_kernel(specialization), launch, diag);
+    }
+    return variant->quick ? launch_quickly(variant, specialization, launch, overflows, ran, diag)
+                          : launch_as(variant, specialization, launch, overflows, ran, diag);
 }
 
 /* The specialization or the variant of one with that tag. */

@@ -48,7 +48,7 @@ static bool make_plan(const JitSpecialization *specialization, const RtLaunch *l
     enum { SHARED_SIZE = 1 }; /* CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES */
     int shared;
     return (!specialization->granule && !specialization->has_bits && !specialization->has_meetings) ||
-           (rt_kernel_attribute(specialization->kernel, SHARED_SIZE, &shared, diag) &&
+           (rt_kernel_attribute(jit_current_kernel(specialization), SHARED_SIZE, &shared, diag) &&
             shadow_plan_make(specialization, launch, (uint64_t)shared + launch->dynamic_shared, plan->count, plan,
                              diag));
 }
@@ -163,7 +163,7 @@ static bool fail_waiting(const JitSpecialization *specialization, const RtLaunch
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     HangWait *waits = memory_new(threads * sizeof *waits, diag);
     write_index(index, (uint64_t)words[STATE_BLOCK], launch->grid);
-    HangBlock block = {rt_kernel_name(specialization->kernel), index, waits, 0, threads};
+    HangBlock block = {rt_kernel_name(jit_current_kernel(specialization)), index, waits, 0, threads};
     if (waits && read_waits(state, (uint64_t)words[STATE_BLOCK], threads, waits, diag)) {
         if (words[STATE_SLOTS + FAULT_KIND] == FAULT_ABSENT)
             hang_text_absent(text, sizeof text, &block, (uint32_t)words[STATE_THREAD], &waits[words[STATE_THREAD]],
