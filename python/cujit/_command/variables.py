@@ -29,6 +29,8 @@ VARIABLES = [
     Variable("CUJIT_MEMORY_MANAGER", "NUMBA_CUDA_MEMORY_MANAGER",
              "A module whose `_numba_memory_manager` gives device memory."),
     Variable("CUJIT_DUMP", "", "Stages and passes whose texts are printed for each compilation, apart by commas."),
+    Variable("CUJIT_QUICK_START", "",
+             "`1`: `quick_start=True` for what does not say: first launches run code that is made quickly."),
     Variable("CUJIT_WARN_FLOAT64", "", "`1`: a warning for each line where narrower floats become float64."),
     Variable("CUJIT_LOW_OCCUPANCY_WARNINGS", "NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "`0`: none for grids of few blocks."),
     Variable("CUJIT_WARN_ON_IMPLICIT_COPY", "NUMBA_CUDA_WARN_ON_IMPLICIT_COPY",

@@ -45,6 +45,14 @@ static bool prepare_raw(ExtKernel *kernel)
     return true;
 }
 
+/* The program's end waits for code that is being optimized. */
+static bool wait_at_exit(void)
+{
+    PyObject *module = PyImport_ImportModule("cujit._quick_start");
+    Py_XDECREF(module);
+    return module != NULL;
+}
+
 /* Threads may make snapshots at the same time: the first to be ready is the one. */
 bool ext_kernel_prepare(ExtKernel *kernel)
 {
@@ -66,6 +74,12 @@ bool ext_kernel_prepare(ExtKernel *kernel)
         function = jit_function_create(snapshot, &options, number);
         if (!function)
             PyErr_NoMemory();
+        else if (kernel->quick_start)
+            jit_start_quickly(function);
+    }
+    if (function && kernel->quick_start && !wait_at_exit()) {
+        jit_function_destroy(function);
+        function = NULL;
     }
     bool is_first = function && publish(kernel, function, arena, keep_alive, number, has_overloads);
     if (is_first)

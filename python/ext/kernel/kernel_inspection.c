@@ -6,6 +6,7 @@
 #include "ext/object/device_object.h"
 #include "ext/kernel/signature_object.h"
 #include "ext/guard.h"
+#include "ext/interrupt.h"
 #include "ext/raise.h"
 #include "ext/snapshot/type_value.h"
 #include "core/base/memory.h"
@@ -169,6 +170,29 @@ PyObject *ext_kernel_variant_counts(ExtKernel *self, PyObject *Py_UNUSED(ignored
     return counted.list;
 }
 
+static void add_quick(const JitSpecialization *specialization, void *user)
+{
+    LoadedList *counted = user;
+    uint32_t count, replaced, quick = jit_quick_count(specialization, &replaced);
+    const Type *const *types = jit_types(specialization, &count);
+    PyObject *tuple = counted->list ? ext_tuple_of_types(counted->state, types, count) : NULL;
+    PyObject *row = tuple ? Py_BuildValue("OII", tuple, quick, replaced) : NULL;
+    if (counted->list && (!row || PyList_Append(counted->list, row) < 0))
+        Py_CLEAR(counted->list);
+    Py_XDECREF(row);
+    Py_XDECREF(tuple);
+}
+
+PyObject *ext_kernel_quick_counts(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+{
+    LoadedList counted = {self->state, PyList_New(0)};
+    if (self->function)
+        jit_each_specialization(self->function, add_quick, &counted);
+    if (PyErr_Occurred())
+        Py_CLEAR(counted.list);
+    return counted.list;
+}
+
 bool ext_read_target(ExtState *state, PyObject *sm, Target *target)
 {
     if (sm == Py_None) {
@@ -266,6 +290,19 @@ PyObject *ext_kernel_inspect(ExtKernel *self, PyObject *args, PyObject *kwargs)
     return result;
 }
 
+/* What is asked of a GPU's kernel is asked of its optimized code. NULL with an exception. */
+static RtKernel *optimized(const JitSpecialization *found)
+{
+    Diag diag = {.id = DIAG_NONE};
+    ExtInterrupt interrupt = ext_interrupt();
+    if (rt_device_kind(jit_device(found)) == RT_CPU || jit_is_optimized(found))
+        return jit_kernel(found);
+    RtKernel *kernel;
+    Py_BEGIN_ALLOW_THREADS kernel = jit_optimized_kernel(found, interrupt, &diag);
+    Py_END_ALLOW_THREADS if (!kernel) ext_raise(&diag);
+    return kernel;
+}
+
 PyObject *ext_kernel_attribute(ExtKernel *self, PyObject *args)
 {
     PyObject *tuple;
@@ -273,10 +310,11 @@ PyObject *ext_kernel_attribute(ExtKernel *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "Oi:attribute", &tuple, &number))
         return NULL;
     const JitSpecialization *found = specialize(self, tuple);
+    RtKernel *kernel = found ? optimized(found) : NULL;
     Diag diag = {.id = DIAG_NONE};
-    if (!found)
+    if (!kernel)
         return NULL;
-    return rt_kernel_attribute(jit_kernel(found), number, &value, &diag) ? PyLong_FromLong(value) : ext_raise(&diag);
+    return rt_kernel_attribute(kernel, number, &value, &diag) ? PyLong_FromLong(value) : ext_raise(&diag);
 }
 
 PyObject *ext_kernel_occupancy(ExtKernel *self, PyObject *args, PyObject *kwargs)
@@ -288,10 +326,11 @@ PyObject *ext_kernel_occupancy(ExtKernel *self, PyObject *args, PyObject *kwargs
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|n:occupancy", names, &tuple, &shared))
         return NULL;
     const JitSpecialization *found = specialize(self, tuple);
+    RtKernel *kernel = found ? optimized(found) : NULL;
     Diag diag = {.id = DIAG_NONE};
-    if (!found)
+    if (!kernel)
         return NULL;
-    bool ok = rt_kernel_occupancy(jit_kernel(found), (size_t)(shared < 0 ? 0 : shared), &blocks, &threads, &diag);
+    bool ok = rt_kernel_occupancy(kernel, (size_t)(shared < 0 ? 0 : shared), &blocks, &threads, &diag);
     return ok ? Py_BuildValue("ii", blocks, threads) : ext_raise(&diag);
 }
 
@@ -303,10 +342,11 @@ PyObject *ext_kernel_resident_blocks(ExtKernel *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "Oin:resident_blocks", &tuple, &threads, &shared))
         return NULL;
     const JitSpecialization *found = specialize(self, tuple);
+    RtKernel *kernel = found ? optimized(found) : NULL;
     Diag diag = {.id = DIAG_NONE};
-    if (!found)
+    if (!kernel)
         return NULL;
     size_t bytes = (size_t)(shared < 0 ? 0 : shared);
-    return rt_kernel_resident_blocks(jit_kernel(found), threads, bytes, &blocks, &diag) ? PyLong_FromLong(blocks)
-                                                                                        : ext_raise(&diag);
+    return rt_kernel_resident_blocks(kernel, threads, bytes, &blocks, &diag) ? PyLong_FromLong(blocks)
+                                                                             : ext_raise(&diag);
 }

@@ -8,6 +8,7 @@ PyObject *ext_kernel_compile(ExtKernel *self, PyObject *types);
 PyObject *ext_kernel_compiled_types(ExtKernel *self, PyObject *ignored);
 PyObject *ext_kernel_loaded_types(ExtKernel *self, PyObject *ignored);
 PyObject *ext_kernel_variant_counts(ExtKernel *self, PyObject *ignored);
+PyObject *ext_kernel_quick_counts(ExtKernel *self, PyObject *ignored);
 PyObject *ext_kernel_result_type(ExtKernel *self, PyObject *types);
 /* Likewise, of results that arrays are to hold: an error where none can. */
 PyObject *ext_kernel_stored_type(ExtKernel *self, PyObject *types);

@@ -90,10 +90,14 @@ static void kernel_dealloc(ExtKernel *self)
     kernel_clear(self);
     ext_forget_number(self->state, self->number);
     /* Unloading waits for the driver, and the driver may wait for another thread that wants the GIL. */
-    Py_BEGIN_ALLOW_THREADS jit_function_destroy(self->function);
-    Py_END_ALLOW_THREADS arena_destroy(self->arena);
-    Py_XDECREF(self->keep_alive);
-    Py_XDECREF(self->links);
+    bool is_destroyed;
+    Py_BEGIN_ALLOW_THREADS is_destroyed = jit_function_destroy(self->function);
+    Py_END_ALLOW_THREADS if (is_destroyed)
+    {
+        arena_destroy(self->arena);
+        Py_XDECREF(self->keep_alive);
+        Py_XDECREF(self->links);
+    }
     Py_XDECREF(self->raw);
     Py_XDECREF(self->py_func);
     class->tp_free(self);
@@ -227,6 +231,9 @@ static PyMethodDef kernel_methods[] = {
      "Those of compiled_types() that the disk cache had."},
     {"variant_counts", (PyCFunction)ext_kernel_variant_counts, METH_NOARGS,
      "Pairs of argument types and how many kernels were made besides for them."},
+    {"quick_counts", (PyCFunction)ext_kernel_quick_counts, METH_NOARGS,
+     "(argument types, how many kernels for them began with quick code, how many of these have optimized code) of "
+     "each."},
     {"compiled_types", (PyCFunction)ext_kernel_compiled_types, METH_NOARGS,
      "The lists of argument types compiled so far."},
     {"links", (PyCFunction)kernel_links, METH_NOARGS, "What the function and all that it calls is linked with."},

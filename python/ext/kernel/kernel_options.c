@@ -297,6 +297,15 @@ static bool read_given(ExtKernel *self, PyObject *name, PyObject *value, PyObjec
            (read_option(self, text, value) && PyDict_SetItem(options, name, value) == 0);
 }
 
+/* Where nothing was said of it. */
+static void read_quick_start(ExtKernel *self, PyObject *options)
+{
+    const char *text = getenv("CUJIT_QUICK_START");
+    PyObject *said = PyDict_GetItemString(options, "quick_start");
+    if (!said || said == Py_None)
+        self->quick_start = text && strcmp(text, "1") == 0;
+}
+
 PyObject *ext_read_options(ExtKernel *self, PyObject *keywords)
 {
     PyObject *options = PyDict_New(), *name, *value;
@@ -307,6 +316,8 @@ PyObject *ext_read_options(ExtKernel *self, PyObject *keywords)
             Py_CLEAR(options);
     if (options && !read_environment(&self->compile_options.check))
         Py_CLEAR(options);
+    if (options)
+        read_quick_start(self, options);
     if (options && checks_of(&self->compile_options, TARGET_HOST) & CHECK_INIT)
         rt_track_writes();
     return options;

@@ -144,7 +144,7 @@ static __attribute__((noinline)) bool launch_with_care(ExtLaunchFrame *frame, Rt
         flush_standard_output();
     bool waits = waits_for_others(frame, launch->stream) || rt_device_kind(frame->device) == RT_CPU ||
                  jit_waits(frame->specialization);
-    if (frame->array_count == 0 && !waits) {
+    if (frame->array_count == 0 && !waits && jit_is_optimized(frame->specialization)) {
         launched = run(frame, launch, &overflows, &ran, &diag);
     } else if (ext_host_arrays_begin(frame)) {
         Py_BEGIN_ALLOW_THREADS launched = run(frame, launch, &overflows, &ran, &diag);

@@ -21,10 +21,14 @@ _NONE = _core.scalar_types["none"]
 
 class Stats:
     """How often a kernel was compiled (cache_misses) or, with cache=True, found on disk (cache_hits), and how many
-    kernels were made besides, for launches that the first one does not hold for (variants), by the argument types."""
+    kernels were made besides, for launches that the first one does not hold for (variants); how many of all these began
+    with code that was made quickly (quick_starts), and in how many optimized code has replaced it (replaced). By the
+    argument types."""
 
     def __init__(self, compiled: list[ArgumentTypes], hits: list[ArgumentTypes],
-                 variants: list[tuple[ArgumentTypes, int]]) -> None:
+                 variants: list[tuple[ArgumentTypes, int]], quick: list[tuple[ArgumentTypes, int, int]]) -> None:
+        self.quick_starts = signatures.ByTypes({types: started for types, started, _ in quick if started})
+        self.replaced = signatures.ByTypes({types: replaced for types, _, replaced in quick if replaced})
         self.variants = signatures.ByTypes({types: count for types, count in variants if count})
         self.cache_misses = signatures.ByTypes({types: 1 for types in compiled if types not in hits})
         self.cache_hits = signatures.ByTypes(dict.fromkeys(hits, 1))
@@ -159,7 +163,8 @@ class Inspection(_core.KernelBase):
         Stats
             cache_misses and, with cache=True, cache_hits: dicts of argument types to counts; likewise variants:
             kernels that were made besides for launches that the first one does not hold for, such as one beyond 2^30
-            elements, or one whose output overlaps an input.
+            elements, or one whose output overlaps an input. With quick_start=True, quick_starts: kernels that began
+            with code that was made quickly, and replaced: those of them that have optimized code by now.
 
         Examples
         --------
@@ -167,7 +172,7 @@ class Inspection(_core.KernelBase):
         {}
         """
         loaded = self.loaded_types() if self.options.get("cache") else []
-        return Stats(self.signatures, loaded, self.variant_counts())
+        return Stats(self.signatures, loaded, self.variant_counts(), self.quick_counts())
 
     @overload
     def inspect_llvm(self, signature: None = None, cc: ComputeCapability | None = None) -> dict[ArgumentTypes, str]: ...

@@ -65,5 +65,8 @@ class Options(CodeOptions, total=False):
     warn_float64: bool | None
     """A PerformanceWarning for each line where narrower floats become float64. None: where the environment has
     CUJIT_WARN_FLOAT64=1."""
+    quick_start: bool | None
+    """The first launches run code that is made in a fraction of the time, until a thread has optimized it; in last bits
+    its values may be others, but with fmad=False. None: where the environment has CUJIT_QUICK_START=1."""
     cache: bool | None
     """`stats` counts what came from disk, where compiled code is kept anyway."""

@@ -50,7 +50,7 @@ bool recipe_launch(const Recipe *recipe, int64_t size, RtStream *stream, uint8_t
                        .stream = stream,
                        .parameters = parameters,
                        .interrupted = ext_interrupt()};
-    if (rt_device_kind(jit_device(recipe->specialization)) == RT_GPU && !jit_waits(recipe->specialization)) {
+    if (jit_launched(recipe->specialization)->is_silent) { /* it returns at once */
         launched = jit_launch(recipe->specialization, &launch, &overflows, &ran, &diag);
     } else {
         Py_BEGIN_ALLOW_THREADS launched = jit_launch(recipe->specialization, &launch, &overflows, &ran, &diag);
