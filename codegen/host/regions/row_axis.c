@@ -35,6 +35,7 @@ struct Instance {
     const Instance *caller; /* NULL: the kernel */
     const IrValue *call;
     Steps *steps; /* by IrValue.id */
+    bool *is_known; /* by IrValue.id: a call that was looked into */
     Steps result;
 };
 
@@ -246,24 +247,34 @@ static void add_access(Costs *costs, const Instance *in, const IrValue *value, u
 
 static void add_function(Costs *costs, const IrFunc *function, Instance *in, uint64_t weight);
 
+static bool is_looked_into(const Costs *costs, const IrValue *call)
+{
+    return !call->callee->is_recursive && costs->calls < MOST_CALLS;
+}
+
 static Steps add_call(Costs *costs, const Instance *caller, const IrValue *call, uint64_t weight)
 {
     Instance in = {.caller = caller, .call = call};
-    if (call->callee->is_recursive || costs->calls == MOST_CALLS)
-        return (Steps){{FAR, FAR, FAR}};
     costs->calls++;
     add_function(costs, call->callee, &in, weight);
     return in.result;
 }
 
+static Steps known_steps(const Costs *costs, const Instance *in, const IrValue *value)
+{
+    if (value->op != IR_CALL)
+        return steps_of(in, value);
+    return in->is_known[value->id] || is_looked_into(costs, value) ? in->steps[value->id] : (Steps){{FAR, FAR, FAR}};
+}
+
 /* Steps grow until nothing changes; calls are looked into once, behind what leads to them. */
-static void find_steps_of_function(const IrGraph *graph, Instance *in)
+static void find_steps_of_function(const Costs *costs, const IrGraph *graph, Instance *in)
 {
     for (bool changed = true; changed;) {
         changed = false;
         for (uint32_t i = 0; i < graph->count; i++)
             for (const IrValue *value = graph->order[i]->first; value; value = value->next) {
-                Steps steps = value->op == IR_CALL ? in->steps[value->id] : steps_of(in, value);
+                Steps steps = known_steps(costs, in, value);
                 changed |= memcmp(&steps, &in->steps[value->id], sizeof steps) != 0;
                 in->steps[value->id] = steps;
             }
@@ -274,13 +285,15 @@ static void add_function(Costs *costs, const IrFunc *function, Instance *in, uin
 {
     const IrGraph *graph = ir_graph(function, costs->arena);
     in->steps = ARENA_ARRAY(costs->arena, Steps, function->value_count + 1);
-    find_steps_of_function(graph, in);
+    in->is_known = ARENA_ARRAY(costs->arena, bool, function->value_count + 1);
+    find_steps_of_function(costs, graph, in);
     for (uint32_t i = 0; i < graph->count; i++) {
         uint64_t times = weight * weight_of(graph, graph->order[i]);
         for (const IrValue *value = graph->order[i]->first; value; value = value->next)
-            if (value->op == IR_CALL) {
+            if (value->op == IR_CALL && is_looked_into(costs, value)) {
                 in->steps[value->id] = add_call(costs, in, value, times);
-                find_steps_of_function(graph, in);
+                in->is_known[value->id] = true;
+                find_steps_of_function(costs, graph, in);
             } else if (value->op == IR_LOAD || value->op == IR_STORE || value->op == IR_ATOMIC) {
                 add_access(costs, in, value, times);
             } else if (value->op == IR_RETURN && value->operand_count) {
