@@ -328,6 +328,7 @@ def test_broken_code_for_the_cpu_device(code, says):
 @on_cpu
 @needs_cc
 def test_a_missing_compiler_is_named(monkeypatch, tmp_path):
+    monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(LinkerError, match="there is no C compiler"):
         launch(cuda.declare_device("f", "float64(float64)", link=cuda.CSource("double f(double x) { return x; }"),
