@@ -20,8 +20,8 @@ struct LaterWork {
 void later_begin(LaterWork *work);
 /* Whether nobody does it, and it is not done: it was begun in a process that this one was forked from, or given up. */
 bool later_is_lost(const LaterWork *work);
-/* Waits for it, if it was begun in this process and until it is given up; false where `interrupted`, which may be NULL and is asked every 50 ms, says to
- * stop waiting. */
+/* Waits for it, if it was begun in this process and until it is given up; false where `interrupted`, which may be NULL and
+ * is asked every 50 ms, says to stop waiting. */
 bool later_wait(LaterWork *work, bool (*interrupted)(void));
 /* The same for all that was begun. Where it is interrupted, nobody waits for what goes on any more, and what has not begun
  * is as if nobody had asked for it. */
