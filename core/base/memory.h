@@ -37,6 +37,11 @@ _Noreturn void memory_fail(size_t size);
 /* NULL is allowed. */
 void memory_free(void *memory);
 
+/* Writes a byte to each page, so that the system has made all of them: that is not to be waited for later. */
+void memory_touch(volatile char *memory, size_t size);
+/* The same for what malloc has for this thread; a thread's first block has its heap made. */
+void memory_touch_heap(size_t size);
+
 /* Does the work, and gives back its result; false with DIAG_NO_MEMORY, whatever else had failed, where it ran out of
  * memory. */
 bool memory_guard(bool (*work)(void *data), void *data, Diag *diag);

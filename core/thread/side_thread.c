@@ -23,7 +23,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t come, done;
     Task *waiting; /* for a thread; there is one on its way to it */
-    int idle; /* threads without work */
+    int idle; /* threads without work, or on their way to it */
     int left; /* tasks that nobody waits for and that go on */
 } side = {.lock = PTHREAD_MUTEX_INITIALIZER, .come = PTHREAD_COND_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
 
@@ -31,7 +31,6 @@ static struct {
 
 static Task *take_locked(void)
 {
-    side.idle++;
     while (!side.waiting)
         pthread_cond_wait(&side.come, &side.lock);
     side.idle--;
@@ -41,29 +40,43 @@ static Task *take_locked(void)
     return task;
 }
 
+/* What is touched first is made by the system, page by page. */
+static void touch_memory(void)
+{
+    enum { SIZE = 1 << 16 };
+    char on_stack[SIZE];
+    memory_touch(on_stack, SIZE);
+    memory_touch_heap(SIZE);
+}
+
 static void *run(void *unused)
 {
+    pthread_setname_np(pthread_self(), "cujit-compile"); /* to name another thread is to open a file */
+    touch_memory();
     pthread_mutex_lock(&side.lock);
-    while (side.idle == 0) {
+    for (;;) {
         Task *task = take_locked();
         pthread_mutex_unlock(&side.lock);
         task->work.work(task->work.argument);
         pthread_mutex_lock(&side.lock);
         task->is_done = true;
         pthread_cond_broadcast(&side.done);
-        if (!task->is_left)
-            continue;
-        pthread_mutex_unlock(&side.lock);
-        task->work.left(task->work.argument);
-        memory_free(task);
-        pthread_mutex_lock(&side.lock);
-        side.left--;
+        if (task->is_left) {
+            pthread_mutex_unlock(&side.lock);
+            task->work.left(task->work.argument);
+            memory_free(task);
+            pthread_mutex_lock(&side.lock);
+            side.left--;
+        }
+        if (side.idle > 0)
+            break;
+        side.idle++;
     }
     pthread_mutex_unlock(&side.lock);
     return unused;
 }
 
-static int start(void)
+static int start_locked(void)
 {
     enum { STACK = 8 << 20 }; /* of which what is not used costs nothing */
     pthread_t thread;
@@ -75,8 +88,7 @@ static int start(void)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     error = error ? error : start_without_signals(&thread, &attributes, run, NULL);
     pthread_attr_destroy(&attributes);
-    if (!error)
-        pthread_setname_np(thread, "cujit-compile");
+    side.idle += !error;
     return error;
 }
 
@@ -121,7 +133,7 @@ static int give(Task *task)
     pthread_mutex_lock(&side.lock);
     while (side.waiting) /* another caller's task, which is about to be taken */
         pthread_cond_wait(&side.done, &side.lock);
-    int error = side.idle ? 0 : start();
+    int error = side.idle ? 0 : start_locked();
     if (!error) {
         side.waiting = task;
         side.left += task->is_left;
@@ -166,11 +178,25 @@ static bool wait_for(Task *task)
     return is_done && !interrupted;
 }
 
-/* Gives away a new task; NULL with a diagnostic where that fails. */
-static Task *begin(const SideWork *work, bool is_left, Diag *diag)
+static void watch_forks_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
+}
+
+void prepare_beside(void)
+{
+    watch_forks_once();
+    pthread_mutex_lock(&side.lock);
+    if (!side.idle)
+        start_locked();
+    pthread_mutex_unlock(&side.lock);
+}
+
+/* Gives away a new task; NULL with a diagnostic where that fails. */
+static Task *begin(const SideWork *work, bool is_left, Diag *diag)
+{
+    watch_forks_once();
     Task *task = memory_new(sizeof *task, diag);
     if (!task)
         return NULL;

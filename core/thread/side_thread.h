@@ -17,5 +17,8 @@ typedef struct SideWork {
 bool beside(const SideWork *work, const char *what, Diag *diag);
 /* The same of work that nobody waits for: left() is called in any case, `interrupted` never. */
 bool leave_beside(const SideWork *work, Diag *diag);
+/* Has a thread wait for work, with memory of its own at hand, so that the first work does not wait for a thread. Without one
+ * where the system refuses it. */
+void prepare_beside(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* GPUs as devices: counting, opening with the primary context, attributes, and the table of what they do. */
 #include "runtime/cuda/cuda_device.h"
 #include "core/base/memory.h"
+#include "core/thread/side_thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,7 @@ RtDevice *cuda_device_open(int ordinal, Diag *diag)
         count_devices(device, diag) && read_limits(device, diag) && cuda_pool_open(device, diag) &&
         driver_call(diag, cuDevicePrimaryCtxRetain, &device->context, device->device)) {
         device->base.context = (uint64_t)(uintptr_t)device->context;
+        prepare_beside(); /* the first kernel is loaded there */
         return &device->base;
     }
     memory_free(device);

@@ -1,7 +1,10 @@
 /* Work on another thread: waited for, or left to itself. */
+#include <dirent.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "core/thread/side_thread.h"
@@ -61,9 +64,46 @@ static void check_left(void)
     check_done();
 }
 
+static int count_threads(void)
+{
+    int count = 0;
+    DIR *folder = opendir("/proc/self/task");
+    for (const struct dirent *each; folder && (each = readdir(folder));)
+        count += each->d_name[0] != '.';
+    if (folder)
+        closedir(folder);
+    return count;
+}
+
+/* Where nothing was done before: one thread is there, and it is the one that works. */
+static void check_prepared(void)
+{
+    int before = count_threads();
+    for (int i = 0; i < 3; i++)
+        prepare_beside();
+    CHECK(count_threads() == before + 1);
+    check_done();
+    prepare_beside();
+    CHECK(count_threads() == before + 1);
+}
+
+/* What a forked child does, which has none of the threads. */
+static void check_in_child(void)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        check_prepared();
+        _exit(check_failed != 0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 void test_side_thread(void)
 {
+    check_in_child();
     check_done();
     check_left();
     check_done();
+    check_in_child();
 }
