@@ -205,60 +205,50 @@ static void write_function(Writer *w, const Snapshot *object)
 }
 
 /* --- what made the code ----------------------------------------------------------------------------------------------------- */
-typedef struct Build {
-    const void *inside; /* an address in the object that is wanted */
-    const uint8_t *id;
-    size_t size;
-} Build;
+/* Where the linker has put the header of the object that this is in. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
-static bool is_inside(const struct dl_phdr_info *info, const void *address)
+static const ElfW(Phdr) * program_header(int index)
 {
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
-        uintptr_t start = info->dlpi_addr + header->p_vaddr;
-        if (header->p_type == PT_LOAD && (uintptr_t)address - start < header->p_memsz)
-            return true;
-    }
-    return false;
+    return (const ElfW(Phdr) *)((const uint8_t *)&__ehdr_start + __ehdr_start.e_phoff) + index;
 }
 
-static void find_in_notes(const uint8_t *notes, size_t size, Build *build)
+/* What lies at an address of the file is there, added to this. */
+static uintptr_t load_address(void)
+{
+    for (int i = 0; i < __ehdr_start.e_phnum; i++)
+        if (program_header(i)->p_type == PT_LOAD && program_header(i)->p_offset == 0)
+            return (uintptr_t)&__ehdr_start - program_header(i)->p_vaddr;
+    return 0;
+}
+
+static bool write_in_notes(Writer *w, const uint8_t *notes, size_t size)
 {
     while (size >= sizeof(ElfW(Nhdr))) {
         const ElfW(Nhdr) *note = (const void *)notes;
         size_t name = (note->n_namesz + 3u) & ~3u, used = sizeof *note + name + ((note->n_descsz + 3u) & ~3u);
         if (used > size)
-            return;
+            return false;
         if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 && !memcmp(note + 1, "GNU", 4)) {
-            build->id = (const uint8_t *)(note + 1) + name;
-            build->size = note->n_descsz;
+            write_bytes(w, (const uint8_t *)(note + 1) + name, note->n_descsz);
+            return note->n_descsz > 0;
         }
         notes += used;
         size -= used;
     }
-}
-
-static int find_build(struct dl_phdr_info *info, size_t size, void *user)
-{
-    (void)size;
-    Build *build = user;
-    if (!is_inside(info, build->inside))
-        return 0;
-    for (int i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_NOTE)
-            find_in_notes((const uint8_t *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr), info->dlpi_phdr[i].p_memsz,
-                          build);
-    return 1;
+    return false;
 }
 
 /* The linker's hash of this build of cujit, LLVM and the math library in it. False where it left none. */
 static bool write_build(Writer *w)
 {
-    static const char anchor;
-    Build build = {.inside = &anchor};
-    dl_iterate_phdr(find_build, &build);
-    write_bytes(w, build.id, build.size);
-    return build.size > 0;
+    uintptr_t start = load_address();
+    for (int i = 0; start && i < __ehdr_start.e_phnum; i++) {
+        const ElfW(Phdr) *header = program_header(i);
+        if (header->p_type == PT_NOTE && write_in_notes(w, (const uint8_t *)(start + header->p_vaddr), header->p_memsz))
+            return true;
+    }
+    return false;
 }
 
 /* NULL: this machine's. */
