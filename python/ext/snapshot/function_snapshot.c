@@ -6,6 +6,7 @@
 #include "ext/guard.h"
 #include "ext/snapshot/attribute_uses.h"
 #include "ext/snapshot/intrinsic_lookup.h"
+#include "ext/snapshot/positions.h"
 #include "ext/snapshot/snapshot_builder.h"
 #include "ext/snapshot/type_value.h"
 
@@ -55,29 +56,6 @@ static bool read_locals(Arena *arena, PyCodeObject *code, CodeSnapshot *out)
     ok &= add_names(arena, cells, out->local_count, names, &out->local_count);
     ok &= add_names(arena, free, 0, names, &out->local_count);
     return ok;
-}
-
-static int number_or_zero(PyObject *value) { return value == Py_None ? 0 : (int)PyLong_AsLong(value); }
-
-/* co_positions(): (line, end line, column, end column) of each unit, each of them possibly None. */
-static bool read_positions(Arena *arena, PyObject *code, CodeSnapshot *out)
-{
-    PyObject *iterator = ext_hold(PyObject_CallMethod(code, "co_positions", NULL)), *item;
-    uint32_t count = out->size / 2, i = 0;
-    SourcePos *positions = ARENA_ARRAY(arena, SourcePos, count);
-    out->positions = positions;
-    while (iterator && (item = PyIter_Next(iterator))) {
-        if (i < count)
-            positions[i++] = (SourcePos){.function = &out->source,
-                                         .line = number_or_zero(PyTuple_GET_ITEM(item, 0)),
-                                         .end_line = number_or_zero(PyTuple_GET_ITEM(item, 1)),
-                                         .column = number_or_zero(PyTuple_GET_ITEM(item, 2)),
-                                         .end_column = number_or_zero(PyTuple_GET_ITEM(item, 3))};
-        Py_DECREF(item);
-    }
-    while (i < count)
-        positions[i++] = (SourcePos){.function = &out->source};
-    return !PyErr_Occurred();
 }
 
 /* Which of co_names are read as globals; the others are attributes and the like, whose namesakes may be anything. */
@@ -252,7 +230,7 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
         out->source.file && out->source.name && copy_bytes(arena, PyCode_GetCode(code), &out->bytes, &out->size) &&
         copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,
                    &out->exception_table_size) &&
-        read_positions(arena, object, out) && read_locals(arena, code, out) &&
+        (out->positions = ext_positions(arena, code, &out->source, out->size / 2)) && read_locals(arena, code, out) &&
         read_globals(scope, code->co_names, out) && read_methods(scope->builder, out) && ext_read_members(scope, out) &&
         (out->constants = read_values(scope, code->co_consts, &out->constant_count)) != NULL;
     return ok ? out : NULL;
