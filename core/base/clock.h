@@ -21,4 +21,10 @@ static inline int64_t clock_recent_nanoseconds(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* A moment of CLOCK_MONOTONIC as the C library's waits take it. */
+static inline struct timespec clock_time(int64_t nanoseconds)
+{
+    return (struct timespec){.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+}
+
 #endif

@@ -1,11 +1,10 @@
 /* The queue, and the thread that takes from it, which is there as long as there is work. */
-#define _GNU_SOURCE
 #include "core/thread/later_work.h"
 
 #include <pthread.h>
 #include <stddef.h>
-#include <time.h>
 
+#include "core/thread/asking_wait.h"
 #include "core/thread/side_thread.h"
 
 static struct {
@@ -97,32 +96,16 @@ bool later_is_lost(const LaterWork *work)
 
 /* --- waiting ---------------------------------------------------------------------------------------------------------- */
 
-static bool has_ended(const LaterWork *work)
+/* NULL: all of it. */
+static bool has_ended(const void *waited_for)
 {
+    const LaterWork *work = waited_for;
     return work ? work->step == LATER_IS_DONE || !is_of_this_process(work) : !later.first && !later.going_on;
 }
 
-/* Under the lock, which is open while `interrupted` is asked. work NULL: all. False where it was interrupted. */
 static bool wait_locked(const LaterWork *work, bool (*interrupted)(void))
 {
-    enum { ASK = 50000000 };
-    bool stops = false;
-    while (!has_ended(work) && !stops) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += ASK;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        int error = 0;
-        while (!has_ended(work) && !error)
-            error = pthread_cond_clockwait(&later.done, &later.lock, CLOCK_MONOTONIC, &until);
-        if (has_ended(work) || !interrupted)
-            continue;
-        pthread_mutex_unlock(&later.lock);
-        stops = interrupted();
-        pthread_mutex_lock(&later.lock);
-    }
-    return !stops;
+    return wait_asking(&later.done, &later.lock, has_ended, work, interrupted);
 }
 
 bool later_wait(LaterWork *work, bool (*interrupted)(void))

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "core/base/memory.h"
+#include "core/thread/asking_wait.h"
 #include "core/thread/own_stack.h"
 
 typedef struct Task {
@@ -143,39 +143,26 @@ static int give(Task *task)
     return error;
 }
 
+static bool is_done(const void *task) { return ((const Task *)task)->is_done; }
+
 /* Whether it was done. */
 static bool wait_for(Task *task)
 {
-    enum { ASK = 50000000 };
-    bool interrupted = false;
     pthread_mutex_lock(&side.lock);
-    while (!task->is_done && !interrupted) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += ASK;
-        until.tv_sec += until.tv_nsec / 1000000000;
-        until.tv_nsec %= 1000000000;
-        int error = 0;
-        while (!task->is_done && !error)
-            error = pthread_cond_clockwait(&side.done, &side.lock, CLOCK_MONOTONIC, &until);
-        if (task->is_done)
-            break;
-        pthread_mutex_unlock(&side.lock);
-        interrupted = task->work.interrupted();
-        pthread_mutex_lock(&side.lock);
-    }
+    bool interrupted = !wait_asking(&side.done, &side.lock, is_done, task, task->work.interrupted);
     /* What raised an exception is not to be lost: even work that is done by now is left. */
     task->is_left = interrupted && !task->is_done;
     side.left += task->is_left;
-    bool is_done = task->is_done;
+    bool is_left = task->is_left;
     pthread_mutex_unlock(&side.lock);
-    if (!is_done)
+    if (is_left) {
         watch_exit();
-    if (is_done && interrupted)
+        return false;
+    }
+    if (interrupted)
         task->work.left(task->work.argument);
-    if (is_done)
-        memory_free(task);
-    return is_done && !interrupted;
+    memory_free(task);
+    return !interrupted;
 }
 
 static void watch_forks_once(void)

@@ -10,6 +10,7 @@ void test_own_stack(void);
 void test_side_thread(void);
 void test_fork_lock(void);
 void test_later_work(void);
+void test_asking_wait(void);
 void test_buf(void);
 void test_table(void);
 void test_diag(void);
