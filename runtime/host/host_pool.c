@@ -334,7 +334,7 @@ static void wait_for_users_locked(HostJob *job)
         pthread_cond_wait(&pool.done, &pool.lock);
     while (job->users) {
         int64_t until = clock_nanoseconds() + (job_cancelled(job) ? INTERRUPT : ASK);
-        struct timespec time = {until / 1000000000, until % 1000000000};
+        struct timespec time = clock_time(until);
         while (job->users && clock_nanoseconds() < until)
             pthread_cond_clockwait(&pool.done, &pool.lock, CLOCK_MONOTONIC, &time);
         if (job->users)

@@ -24,6 +24,7 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "core/base/clock.h"
 #include "runtime/host/machine/thread_sanitizer.h"
 #include "runtime/worker_thread.h"
 
@@ -246,11 +247,7 @@ static bool tick(bool again)
 
 static void wait_locked(long nanoseconds)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += nanoseconds;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
+    struct timespec until = clock_time(clock_nanoseconds() + nanoseconds);
     pthread_cond_clockwait(&monitor.wake, &monitor.lock, CLOCK_MONOTONIC, &until);
 }
 
