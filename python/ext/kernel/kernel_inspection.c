@@ -120,78 +120,62 @@ PyObject *ext_kernel_compiled_types(ExtKernel *self, PyObject *Py_UNUSED(ignored
     return list;
 }
 
-typedef struct LoadedList {
+/* Of a specialization and its types; NULL with an exception, or without one where it has no row. */
+typedef PyObject *(*RowOf)(const JitSpecialization *specialization, PyObject *types);
+
+typedef struct RowList {
     ExtState *state;
-    PyObject *list;
-} LoadedList;
+    RowOf row_of;
+    PyObject *list; /* NULL: with an exception */
+} RowList;
 
-static void add_loaded(const JitSpecialization *specialization, void *user)
+static void add_row(const JitSpecialization *specialization, void *user)
 {
-    LoadedList *loaded = user;
+    RowList *rows = user;
     uint32_t count;
     const Type *const *types = jit_types(specialization, &count);
-    PyObject *tuple =
-        jit_from_disk(specialization) && loaded->list ? ext_tuple_of_types(loaded->state, types, count) : NULL;
-    if (tuple && PyList_Append(loaded->list, tuple) < 0)
-        Py_CLEAR(loaded->list);
-    Py_XDECREF(tuple);
-}
-
-PyObject *ext_kernel_loaded_types(ExtKernel *self, PyObject *Py_UNUSED(ignored))
-{
-    LoadedList loaded = {self->state, PyList_New(0)};
-    if (self->function)
-        jit_each_specialization(self->function, add_loaded, &loaded);
-    if (PyErr_Occurred())
-        Py_CLEAR(loaded.list);
-    return loaded.list;
-}
-
-static void add_variants(const JitSpecialization *specialization, void *user)
-{
-    LoadedList *counted = user;
-    uint32_t count;
-    const Type *const *types = jit_types(specialization, &count);
-    PyObject *tuple = counted->list ? ext_tuple_of_types(counted->state, types, count) : NULL;
-    PyObject *pair = tuple ? Py_BuildValue("OI", tuple, jit_variant_count(specialization)) : NULL;
-    if (counted->list && (!pair || PyList_Append(counted->list, pair) < 0))
-        Py_CLEAR(counted->list);
-    Py_XDECREF(pair);
-    Py_XDECREF(tuple);
-}
-
-PyObject *ext_kernel_variant_counts(ExtKernel *self, PyObject *Py_UNUSED(ignored))
-{
-    LoadedList counted = {self->state, PyList_New(0)};
-    if (self->function)
-        jit_each_specialization(self->function, add_variants, &counted);
-    if (PyErr_Occurred())
-        Py_CLEAR(counted.list);
-    return counted.list;
-}
-
-static void add_quick(const JitSpecialization *specialization, void *user)
-{
-    LoadedList *counted = user;
-    uint32_t count, replaced, quick = jit_quick_count(specialization, &replaced);
-    const Type *const *types = jit_types(specialization, &count);
-    PyObject *tuple = counted->list ? ext_tuple_of_types(counted->state, types, count) : NULL;
-    PyObject *row = tuple ? Py_BuildValue("OII", tuple, quick, replaced) : NULL;
-    if (counted->list && (!row || PyList_Append(counted->list, row) < 0))
-        Py_CLEAR(counted->list);
+    if (!rows->list)
+        return;
+    PyObject *tuple = ext_tuple_of_types(rows->state, types, count);
+    PyObject *row = tuple ? rows->row_of(specialization, tuple) : NULL;
+    if (row ? PyList_Append(rows->list, row) < 0 : PyErr_Occurred() != NULL)
+        Py_CLEAR(rows->list);
     Py_XDECREF(row);
     Py_XDECREF(tuple);
 }
 
-PyObject *ext_kernel_quick_counts(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+static PyObject *list_rows(const ExtKernel *self, RowOf row_of)
 {
-    LoadedList counted = {self->state, PyList_New(0)};
+    RowList rows = {self->state, row_of, PyList_New(0)};
     if (self->function)
-        jit_each_specialization(self->function, add_quick, &counted);
-    if (PyErr_Occurred())
-        Py_CLEAR(counted.list);
-    return counted.list;
+        jit_each_specialization(self->function, add_row, &rows);
+    return rows.list;
 }
+
+static PyObject *loaded_row(const JitSpecialization *specialization, PyObject *types)
+{
+    return jit_from_disk(specialization) ? Py_NewRef(types) : NULL;
+}
+
+static PyObject *variant_row(const JitSpecialization *specialization, PyObject *types)
+{
+    return Py_BuildValue("OI", types, jit_variant_count(specialization));
+}
+
+static PyObject *quick_row(const JitSpecialization *specialization, PyObject *types)
+{
+    uint32_t replaced, quick = jit_quick_count(specialization, &replaced);
+    return Py_BuildValue("OII", types, quick, replaced);
+}
+
+PyObject *ext_kernel_loaded_types(ExtKernel *self, PyObject *Py_UNUSED(ignored)) { return list_rows(self, loaded_row); }
+
+PyObject *ext_kernel_variant_counts(ExtKernel *self, PyObject *Py_UNUSED(ignored))
+{
+    return list_rows(self, variant_row);
+}
+
+PyObject *ext_kernel_quick_counts(ExtKernel *self, PyObject *Py_UNUSED(ignored)) { return list_rows(self, quick_row); }
 
 bool ext_read_target(ExtState *state, PyObject *sm, Target *target)
 {
