@@ -34,19 +34,23 @@ static bool may_write_to_argument(const IrValue *value)
     }
 }
 
-/* Of a value that may write to an argument: which one; NULL: any. */
-static const IrValue *written_memory(const IrValue *value)
-{
-    bool is_access = value->op == IR_STORE || value->op == IR_ATOMIC;
-    return is_access ? memory_of(value->operands[0]) : NULL;
-}
-
+/* Whether the value may write to this argument, by its name or another one. */
 static bool may_write_to(const IrValue *value, const IrValue *argument)
 {
     if (!may_write_to_argument(value))
         return false;
-    const IrValue *memory = written_memory(value);
+    bool is_access = value->op == IR_STORE || value->op == IR_ATOMIC;
+    const IrValue *memory = is_access ? memory_of(value->operands[0]) : NULL;
     return !memory || memory == argument;
+}
+
+static bool is_changing(const IrValue *argument)
+{
+    for (const IrBlock *block = argument->block->function->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (may_write_to(value, argument))
+                return true;
+    return false;
 }
 
 /* NULL: the value is no load of an argument. */
@@ -59,31 +63,15 @@ static const IrValue *loaded_argument(const IrValue *value)
 bool is_of_constant_argument(const IrValue *load)
 {
     const IrValue *memory = loaded_argument(load);
-    if (!memory)
-        return false;
-    for (const IrBlock *block = load->block->function->first; block; block = block->next)
-        for (const IrValue *value = block->first; value; value = value->next)
-            if (may_write_to(value, memory))
-                return false;
-    return true;
+    return memory && !is_changing(memory);
 }
 
 void find_changing_arguments(Regions *regions, Arena *arena)
 {
     const IrFunc *kernel = regions->kernel;
     regions->is_changing = ARENA_ARRAY(arena, bool, kernel->parameter_count + 1);
-    for (const IrBlock *block = kernel->first; block; block = block->next)
-        for (const IrValue *value = block->first; value; value = value->next) {
-            if (!may_write_to_argument(value))
-                continue;
-            const IrValue *memory = written_memory(value);
-            for (uint32_t i = 0; !memory && i < kernel->parameter_count; i++)
-                regions->is_changing[i] = true;
-            if (!memory)
-                return;
-            if (memory->op == IR_PARAM)
-                regions->is_changing[memory->index] = true;
-        }
+    for (uint32_t i = 0; i < kernel->parameter_count; i++)
+        regions->is_changing[i] = is_changing(kernel->parameters[i]);
 }
 
 bool is_shared_load(const Regions *regions, const IrValue *value)
