@@ -29,58 +29,53 @@ typedef struct Finder {
 
 /* --- lists -------------------------------------------------------------------------------------------------------- */
 
-/* first[i + 1] is how many items list i will have. What is returned is filled by add_item(). */
-static Lists begin_lists(Builder *b, uint32_t *first, uint32_t count)
+/* Counted first, and added in a second walk. first[i + 1] is where the next item of list i goes, and in the end where those of
+ * list i + 1 begin. */
+static void add_item(Lists *lists, uint32_t list, uint32_t item)
 {
-    for (uint32_t i = 0; i < count; i++)
-        first[i + 1] += first[i];
-    ssa_spend(b, first[count] * sizeof *first);
-    return (Lists){.first = first, .items = b->failed ? NULL : ARENA_ARRAY(b->arena, uint32_t, first[count])};
+    if (lists->items)
+        lists->items[lists->first[list + 1]++] = item;
+    else
+        lists->first[list + 2]++;
 }
 
-/* first[i] is the end of what list i has so far; end_lists() moves it back to where that begins. */
-static void add_item(Lists *lists, uint32_t list, uint32_t item) { lists->items[lists->first[list]++] = item; }
-
-static void end_lists(Lists *lists, uint32_t count)
+/* walk: adds all items of all lists, the same each time. */
+static Lists make_lists(Builder *b, void (*walk)(Builder *b, Lists *lists), uint32_t count)
 {
-    for (uint32_t i = count; i > 0; i--)
-        lists->first[i] = lists->first[i - 1];
-    lists->first[0] = 0;
+    uint32_t *first = ARENA_ARRAY(b->arena, uint32_t, count + 2);
+    Lists lists = {.first = first};
+    walk(b, &lists);
+    for (uint32_t i = 1; i <= count; i++)
+        first[i + 1] += first[i];
+    ssa_spend(b, first[count + 1] * sizeof *first);
+    if (b->failed)
+        return lists;
+    lists.items = ARENA_ARRAY(b->arena, uint32_t, first[count + 1]);
+    walk(b, &lists);
+    return lists;
 }
 
 /* --- frontiers ---------------------------------------------------------------------------------------------------- */
 
 /* Blocks below the join's dominator from which control comes to it belong to the join's paths, and so do those that
- * dominate them. What has been seen for this join has been climbed from. Counts, or adds where lists are given. */
-static void climb_to_join(Builder *b, uint32_t join, uint32_t *seen, uint32_t *counts, Lists *lists)
+ * dominate them. What has been seen for this join has been climbed from. */
+static void climb_to_join(const Builder *b, uint32_t join, uint32_t *seen, Lists *frontiers)
 {
     const CfgBlock *blocks = b->cfg->blocks;
     for (uint32_t p = 0; p < blocks[join].predecessor_count; p++)
         for (uint32_t at = blocks[join].predecessors[p]; at != blocks[join].dominator && seen[at] != join;
              at = blocks[at].dominator) {
             seen[at] = join;
-            if (lists)
-                add_item(lists, at, join);
-            else
-                counts[at + 1]++;
+            add_item(frontiers, at, join);
         }
 }
 
-static Lists find_frontiers(Builder *b)
+static void list_frontiers(Builder *b, Lists *frontiers)
 {
-    uint32_t count = b->cfg->count, *counts = ARENA_ARRAY(b->arena, uint32_t, count + 1);
-    uint32_t *seen = ARENA_ARRAY(b->arena, uint32_t, 2 * count); /* nothing joins at block 0 */
-    for (uint32_t join = 1; join < count; join++)
+    uint32_t *seen = ARENA_ARRAY(b->arena, uint32_t, b->cfg->count); /* nothing joins at block 0 */
+    for (uint32_t join = 1; join < b->cfg->count; join++)
         if (b->cfg->blocks[join].predecessor_count > 1)
-            climb_to_join(b, join, seen, counts, NULL);
-    Lists lists = begin_lists(b, counts, count);
-    if (b->failed)
-        return lists;
-    for (uint32_t join = 1; join < count; join++)
-        if (b->cfg->blocks[join].predecessor_count > 1)
-            climb_to_join(b, join, seen + count, NULL, &lists);
-    end_lists(&lists, count);
-    return lists;
+            climb_to_join(b, join, seen, frontiers);
 }
 
 /* --- assignments -------------------------------------------------------------------------------------------------- */
@@ -99,32 +94,17 @@ static uint32_t assigned_local(const Builder *b, const Instruction *instruction)
     }
 }
 
-static void list_assigning(Builder *b, uint32_t *seen, uint32_t *counts, Lists *lists)
+static void list_assigning(Builder *b, Lists *assigning)
 {
+    uint32_t *seen = ARENA_ARRAY(b->arena, uint32_t, b->code->local_count);
     for (uint32_t block = 0; block < b->cfg->count; block++)
         for (uint32_t i = b->cfg->blocks[block].first; i < b->cfg->blocks[block].end; i++) {
             uint32_t local = assigned_local(b, &b->instructions->items[i]);
             if (local == NO_LOCAL || seen[local] == block + 1)
                 continue;
             seen[local] = block + 1;
-            if (lists)
-                add_item(lists, local, block);
-            else
-                counts[local + 1]++;
+            add_item(assigning, local, block);
         }
-}
-
-static Lists find_assigning(Builder *b)
-{
-    uint32_t count = b->code->local_count, *counts = ARENA_ARRAY(b->arena, uint32_t, count + 1);
-    uint32_t *seen = ARENA_ARRAY(b->arena, uint32_t, 2 * count);
-    list_assigning(b, seen, counts, NULL);
-    Lists lists = begin_lists(b, counts, count);
-    if (!b->failed) {
-        list_assigning(b, seen + count, NULL, &lists);
-        end_lists(&lists, count);
-    }
-    return lists;
 }
 
 static void find_resumed(Finder *f)
@@ -219,7 +199,9 @@ static void place_local(Finder *f, uint32_t local)
 void ssa_find_places(Builder *b)
 {
     uint32_t count = b->cfg->count;
-    Finder f = {.b = b, .frontiers = find_frontiers(b), .assigning = find_assigning(b)};
+    Finder f = {.b = b,
+                .frontiers = make_lists(b, list_frontiers, count),
+                .assigning = make_lists(b, list_assigning, b->code->local_count)};
     find_resumed(&f);
     f.block_of_rank = ARENA_ARRAY(b->arena, uint32_t, count);
     for (uint32_t block = 0; block < count; block++)
