@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 import pytest
+from made_kernels import made
 
 from cujit import cuda, types
 
@@ -12,9 +13,7 @@ F64 = types.float64[::1]
 
 
 def make(source):
-    namespace = {"cuda": cuda}
-    exec(compile(source, "<generated>", "exec"), namespace)
-    return cuda.jit(namespace["kernel"])
+    return cuda.jit(made(source, cuda=cuda))
 
 
 def seconds(source, what="asm", sm=SM):

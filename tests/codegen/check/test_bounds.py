@@ -191,10 +191,10 @@ def test_environment(monkeypatch):
 def test_without_source():
     code = "def kernel(x, i):\n    y = x\n    y[i] = 1.0\n"
     names = {}
-    exec(compile(code, "<made>", "exec"), names)
+    exec(compile(code, "<unknown>", "exec"), names)
     told = fault(cuda.jit(check="bounds")(names["kernel"]), np.zeros(3), 5, threads=1)
     assert told == ("index 5 is out of bounds for axis 0 of 'x', whose shape is (3,)\n"
-                    '  File "<made>", line 3, in kernel: block (0, 0, 0), thread (0, 0, 0)')
+                    '  File "<unknown>", line 3, in kernel: block (0, 0, 0), thread (0, 0, 0)')
 
 
 def test_code_from_the_disk_reports_as_well(tmp_path, run_python):

@@ -1,6 +1,5 @@
 """`overflow`: arithmetic that goes wrong is told of behind the launch, each expression once, by its line: `# fault`
 stands behind it. A row is a program, how often it goes wrong, and what the report says of the first time."""
-import linecache
 import os
 import re
 import shutil
@@ -10,6 +9,7 @@ import warnings
 
 import numpy as np
 import pytest
+from made_kernels import made
 
 sys.path.insert(0, __file__.rsplit("/tests/", 1)[0] + "/tests/kernels/planted")
 
@@ -142,11 +142,8 @@ def compiled(name, source, **options):
     """The program's kernel; its source lines can be found."""
     text = HEAD + source
     file = f"<overflow: {name}>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    namespace = {}
-    exec(compile(text, file, "exec"), namespace)
     lines = [number for number, line in enumerate(text.splitlines(), 1) if "# fault" in line]
-    return cuda.jit(**options)(namespace["kernel"]), file, lines
+    return cuda.jit(**options)(made(text, file=file)), file, lines
 
 
 def arguments():

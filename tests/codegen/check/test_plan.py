@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from made_kernels import made
 
 from cujit import cuda
 
@@ -78,8 +79,7 @@ def kernel_of(body, globals_=None):
     lines = "\n".join("    " + line for line in body.split("\n"))
     source = f"def kernel(x, y, n, table):\n    i = cuda.grid(1)\n    t = cuda.threadIdx.x\n{lines}\n"
     names = {"cuda": cuda, "np": np, "take": take, "place": place, "BLOCK": BLOCK, **(globals_ or {})}
-    exec(compile(source, "<kernel>", "exec"), names)
-    return names["kernel"]
+    return made(source, **names)
 
 
 def launch(kernel, size=THREADS, n=None):

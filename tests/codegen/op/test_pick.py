@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from made_kernels import made
 
 from cujit import cuda, types
 
@@ -108,11 +109,10 @@ def kernel(x, out):
 
 def run(source, n):
     """The kernel on the device, and thread by thread as Python's function."""
-    names = dict(cuda=cuda, types=types)
-    exec(compile(source, "<generated>", "exec"), names)
+    kernel = made(source, cuda=cuda, types=types)
     x, out = np.random.default_rng(n).random(300), np.zeros(64)
-    cuda.jit(names["kernel"])[1, 64](x, out)
-    return names["kernel"], x, out
+    cuda.jit(kernel)[1, 64](x, out)
+    return kernel, x, out
 
 
 @pytest.mark.parametrize("n", [60, 70, 200])

@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
+from made_kernels import made
 
 from cujit import _core, cuda, types
 
@@ -14,9 +15,7 @@ VECTOR = types.float64[::1]
 
 
 def make(source, name="kernel", **names):
-    names["cuda"] = cuda
-    exec(compile(source, "<generated>", "exec"), names)
-    return names[name]
+    return made(source, name, cuda=cuda, **names)
 
 
 def ifs(count):

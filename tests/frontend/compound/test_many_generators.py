@@ -1,7 +1,8 @@
 """Generators are looked at by who uses them, and not by a search of the kernel for each."""
 import resource
 
-import numpy as np
+import pytest
+from made_kernels import check_values, made
 
 from cujit import cuda, int64
 
@@ -22,12 +23,6 @@ def iterators(count):
     return "\n".join(["def kernel(x, a):", *lines])
 
 
-def made(source):
-    names = {}
-    exec(compile(source, "<many>", "exec"), names)  # noqa: S102
-    return names["kernel"]
-
-
 def test_generators_and_the_size_of_a_kernel_are_no_product():
     """Where the kernel was searched for the users of each, 800 took 9 GB."""
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -36,10 +31,6 @@ def test_generators_and_the_size_of_a_kernel_are_no_product():
     assert kibibytes < 500 << 10
 
 
-def test_values():
-    for shape in (expressions, iterators):
-        kernel = made(shape(40))
-        got, expected = np.arange(1, 41), np.arange(1, 41)
-        cuda.jit(kernel)[1, 1](got, 30)
-        kernel(expected, 30)
-        np.testing.assert_array_equal(got, expected)
+@pytest.mark.parametrize("shape", [expressions, iterators])
+def test_values(shape):
+    check_values(shape(40), 40)

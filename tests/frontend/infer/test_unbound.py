@@ -1,11 +1,11 @@
 """UnboundLocalError in check mode: `# fault` stands behind the line that reads a variable which the path to it has not
 assigned. A row is a program, the variable, and an `n` with which the fault happens; with `n` 5 nothing does."""
-import linecache
 import re
 import sys
 
 import numpy as np
 import pytest
+from made_kernels import made
 
 sys.path.insert(0, __file__.rsplit("/tests/", 1)[0] + "/tests/kernels/planted")
 
@@ -88,11 +88,8 @@ def compiled(name, source, **options):
     """The program's kernel; its source lines can be found."""
     text = HEAD + source
     file = f"<unbound: {name}>"
-    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    namespace = {}
-    exec(compile(text, file, "exec"), namespace)
     lines = [number for number, line in enumerate(text.splitlines(), 1) if "# fault" in line]
-    return cuda.jit(**options)(namespace["kernel"]), file, lines
+    return cuda.jit(**options)(made(text, file=file)), file, lines
 
 
 @pytest.mark.filterwarnings("ignore:.*may be unassigned")

@@ -1,8 +1,8 @@
 """Which variables are shared is found for all that a function captures at once."""
 import resource
 
-import numpy as np
 import pytest
+from made_kernels import check_values, made
 
 from cujit import cuda, int64
 
@@ -25,12 +25,6 @@ def assigned(count):
                       "    f(a)", *(f"    x[{k}] = v{k}" for k in range(count))])
 
 
-def made(source):
-    names = {}
-    exec(compile(source, "<many>", "exec"), names)  # noqa: S102
-    return names["kernel"]
-
-
 @pytest.mark.parametrize("shape", [captured, assigned])
 def test_captures_and_the_length_of_code_are_no_product(shape):
     """Where code was decoded for each variable that it captures 1,600 took 2 GB."""
@@ -42,8 +36,4 @@ def test_captures_and_the_length_of_code_are_no_product(shape):
 
 @pytest.mark.parametrize("shape", [captured, assigned])
 def test_values(shape):
-    kernel = made(shape(40))
-    got, expected = np.arange(1, 41), np.arange(1, 41)
-    cuda.jit(kernel)[1, 1](got, 30)
-    kernel(expected, 30)
-    np.testing.assert_array_equal(got, expected)
+    check_values(shape(40), 40)

@@ -1,6 +1,6 @@
 """Thousands of variables in thousands of branches take what both take together, and no block asks for each variable."""
-import numpy as np
 import pytest
+from made_kernels import check_values, made, variables_of_yields
 
 from cujit import cuda, errors, int64
 
@@ -24,20 +24,6 @@ def variables_of_ways(count):
                       *(f"    x[{k}] = v{k}" for k in range(count))])
 
 
-def variables_of_yields(count):
-    """A generator keeps each at most of as many yields."""
-    return "\n".join(["def items(x, a):", *(f"    v{k} = x[{k}]" for k in range(count)),
-                      *(f"    yield v{k}\n    v{k} = a" for k in range(count)),
-                      *(f"    yield v{k}" for k in range(0, count, 7)),
-                      "def kernel(x, a):", "    for item in items(x, a):", "        x[0] += item * (x[0] % 3 + 1)"])
-
-
-def made(source):
-    names = {}
-    exec(compile(source, "<many>", "exec"), names)  # noqa: S102
-    return names["kernel"]
-
-
 def megabytes_of_ir(count):
     """What the text of the IR takes, which has all phis in it."""
     return len(cuda.jit(made(variables_in_ifs(count))).inspect("ir", SIGNATURE)) / 1e6
@@ -54,15 +40,11 @@ def test_variables_of_as_many_ways_are_refused_before_memory_is_full(shape, coun
     with pytest.raises(errors.UnsupportedError) as raised:
         cuda.jit(made(shape(count))).inspect("ir", SIGNATURE)
     lines = str(raised.value).splitlines()
-    assert lines[0].startswith("<many>:") and f" in {function}" in lines[0]
-    assert lines[1].startswith("so many variables in so many branches")
+    assert lines[0].startswith("<made>:") and f" in {function}" in lines[0]
+    assert lines[3].startswith("so many variables in so many branches")
 
 
 @pytest.mark.parametrize("shape, count", [(variables_in_ifs, 300), (variables_of_ways, 60),
                                           (variables_of_yields, 60)])
 def test_values(shape, count):
-    kernel = made(shape(count))
-    got, expected = np.arange(1, 401), np.arange(1, 401)
-    cuda.jit(kernel)[1, 1](got, 400)
-    kernel(expected, 400)
-    np.testing.assert_array_equal(got, expected)
+    check_values(shape(count), 400, 400)

@@ -5,6 +5,7 @@ import textwrap
 
 import numpy as np
 import pytest
+from made_kernels import made
 
 from cujit import complex64, cuda, float32, float64, int8, int32, int64, uint16
 
@@ -90,9 +91,7 @@ def kernel(x, out, a, b, rounds):
         out[{SIZE} + i] = u[i]
     out[{2 * SIZE} + cuda.threadIdx.y * n + t] = k
 """
-    names = {"cuda": cuda, "element": element}
-    exec(compile(text, "<joined>", "exec"), names)  # noqa: S102
-    return names["kernel"]
+    return made(text, cuda=cuda, element=element)
 
 
 def expected(before, after, x, p, q, rounds, n, rows):

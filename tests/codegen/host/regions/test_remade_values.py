@@ -1,12 +1,12 @@
 """Threads that meet in the middle of nested loops, on the CPU device: behind the barrier some go on with the inner
 loop, with what they made on the way to it, and others come to it again by way of the outer one, which makes it anew.
 Beside a model in Python that runs each thread to its next barrier."""
-import linecache
 import random
 import textwrap
 
 import numpy as np
 import pytest
+from made_kernels import made
 
 from cujit import _core, cuda, int64
 
@@ -183,11 +183,7 @@ class Program:
 
 def function_of(body, meet, heading, name):
     lines = textwrap.indent(textwrap.dedent(body).strip("\n"), "    ").replace("MEET", meet)
-    text = f"def f({heading}):\n{lines}\n"
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    names = {"cuda": cuda}
-    exec(compile(text, name, "exec"), names)
-    return names["f"]
+    return made(f"def f({heading}):\n{lines}\n", "f", name, cuda=cuda)
 
 
 def run_model(body, name, threads, out, x, y, n):
