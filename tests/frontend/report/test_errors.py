@@ -160,7 +160,7 @@ UNREACHABLE = {
     "PARAMETER_SPACE": "test_parameter_space.py",
     "DRIVER_PARAMETERS": "test_parameter_space.py",
     "DEVICE_CHOICE": "test_import.py",
-    "COMPILER_THREAD": "tests/core/base/test_own_stack.c",
+    "COMPILER_THREAD": "tests/core/thread/test_own_stack.c",
     "HOST_THREADS": "an exhausted machine",
     "HOST_DEVICES": "test_two_cpu_devices.py",
     "NO_HOST_DEVICE": "test_two_cpu_devices.py",

@@ -1,4 +1,6 @@
 """Thousands of variables in thousands of branches take what both take together, and no block asks for each variable."""
+import re
+
 import pytest
 from made_kernels import check_values, made, variables_of_yields
 
@@ -37,11 +39,15 @@ def test_variables_and_branches_are_no_product():
 @pytest.mark.parametrize("shape, count, function", [(variables_of_ways, 2600, "kernel"),
                                                     (variables_of_yields, 1000, "items")])
 def test_variables_of_as_many_ways_are_refused_before_memory_is_full(shape, count, function):
+    """At a variable for which there is no more room."""
+    source = shape(count)
     with pytest.raises(errors.UnsupportedError) as raised:
-        cuda.jit(made(shape(count))).inspect("ir", SIGNATURE)
-    lines = str(raised.value).splitlines()
-    assert lines[0].startswith("<made>:") and f" in {function}" in lines[0]
-    assert lines[3].startswith("so many variables in so many branches")
+        cuda.jit(made(source)).inspect("ir", SIGNATURE)
+    place, shown, below, says = str(raised.value).splitlines()
+    assert place == f"<made>:{raised.value.lineno} in {function}"
+    assert shown.strip() == source.splitlines()[raised.value.lineno - 1].strip()
+    assert re.fullmatch(r"v\d+", shown[below.index("^"):below.rindex("^") + 1])
+    assert says.startswith("so many variables in so many branches")
 
 
 @pytest.mark.parametrize("shape, count", [(variables_in_ifs, 300), (variables_of_ways, 60),
