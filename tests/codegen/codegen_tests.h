@@ -23,6 +23,7 @@ void test_waiting_loops(void);
 void test_elementary(void);
 void test_processor(void);
 void test_pass_builder(void);
+void test_quick_code(void);
 void test_host_map(void);
 void test_host_relocation(void);
 void test_ptx_patterns(void);

@@ -1,6 +1,5 @@
 """quick_start: first launches run code that was made quickly, which is then replaced by the optimized code."""
 import gc
-import logging
 import os
 import signal
 import subprocess
@@ -104,18 +103,6 @@ def test_launches_do_not_wait_for_the_optimized_code():
     kernel[16, 64](x)
     other[16, 64](y)
     assert (x == y).all()
-
-
-def test_it_is_made_sooner(caplog):
-    """By a multiple: benchmarks/first_launch.py."""
-    caplog.set_level(logging.INFO, "cujit")
-    taken = {}
-    for options in [{}, {"quick_start": True}] * 5:
-        kernel = cuda.jit(**options)(neighbours)
-        kernel[1, 64](np.zeros(64), np.zeros(64))
-        replaced(kernel)
-        taken.setdefault(bool(options), []).append(caplog.records[-1].steps["codegen"])
-    assert min(taken[True]) < min(taken[False])
 
 
 @checks_bounds
