@@ -328,27 +328,15 @@ static void typed_alloca(TypedText *t, LLVMValueRef instruction)
 
 /* --- calls --------------------------------------------------------------------------------------------------------------------- */
 
-static void add_escaped(Buf *out, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)text[i];
-        if (c < ' ' || c > '~' || c == '"' || c == '\\')
-            buf_printf(out, "\\%02X", c);
-        else
-            buf_add_bytes(out, text + i, 1);
-    }
-}
-
 static void typed_assembly(TypedText *t, LLVMValueRef assembly)
 {
     size_t length;
     const char *text = LLVMGetInlineAsmAsmString(assembly, &length);
-    buf_printf(&t->out, "asm %s\"", LLVMGetInlineAsmHasSideEffects(assembly) ? "sideeffect " : "");
-    add_escaped(&t->out, text, length);
+    buf_printf(&t->out, "asm %s", LLVMGetInlineAsmHasSideEffects(assembly) ? "sideeffect " : "");
+    typed_quoted(t, text, length);
     text = LLVMGetInlineAsmConstraintString(assembly, &length);
-    buf_add(&t->out, "\", \"");
-    add_escaped(&t->out, text, length);
-    buf_add(&t->out, "\"");
+    buf_add(&t->out, ", ");
+    typed_quoted(t, text, length);
 }
 
 /* What a function is declared with is what it is called with, but where memory is passed by value. */

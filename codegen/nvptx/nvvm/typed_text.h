@@ -31,6 +31,8 @@ void typed_value(TypedText *t, LLVMValueRef value);
 void typed_operand(TypedText *t, LLVMValueRef value);
 /* A global's name; no i8* but a pointer to what it is. */
 void typed_global_name(TypedText *t, LLVMValueRef global);
+/* The text in quotation marks, as LLVM writes names, strings and assembly. */
+void typed_quoted(TypedText *t, const char *text, size_t length);
 /* The type of what a GEP of a type by these indices leads to. */
 LLVMTypeRef typed_element(LLVMTypeRef source, LLVMValueRef instruction);
 /* The number of a parameter, an instruction, a block or metadata, which gets one when it is first asked for. */

@@ -103,17 +103,17 @@ LLVMTypeRef typed_element(LLVMTypeRef source, LLVMValueRef instruction)
 
 /* --- names -------------------------------------------------------------------------------------------------------------------- */
 
-static void add_quoted(Buf *out, const char *text, size_t length)
+void typed_quoted(TypedText *t, const char *text, size_t length)
 {
-    buf_add(out, "\"");
+    buf_add(&t->out, "\"");
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
         if (c < ' ' || c > '~' || c == '"' || c == '\\')
-            buf_printf(out, "\\%02X", c);
+            buf_printf(&t->out, "\\%02X", c);
         else
-            buf_add_bytes(out, text + i, 1);
+            buf_add_bytes(&t->out, text + i, 1);
     }
-    buf_add(out, "\"");
+    buf_add(&t->out, "\"");
 }
 
 /* With the types of what an intrinsic is overloaded for: ".p0" is ".p0i8" there. */
@@ -145,7 +145,7 @@ void typed_global_name(TypedText *t, LLVMValueRef global)
     }
     buf_add(&t->out, "@");
     if (length)
-        add_quoted(&t->out, name, length);
+        typed_quoted(t, name, length);
     else
         buf_printf(&t->out, "cujit.unnamed.%u", typed_number(t, global, &t->value_count));
 }
@@ -307,7 +307,7 @@ static void typed_constant(TypedText *t, LLVMValueRef value)
     else if (LLVMIsConstantString(value)) {
         const char *text = LLVMGetAsString(value, &length);
         buf_add(&t->out, "c");
-        add_quoted(&t->out, text, length);
+        typed_quoted(t, text, length);
     } else if (is_aggregate(type))
         typed_aggregate(t, value);
     else
