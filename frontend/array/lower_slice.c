@@ -139,17 +139,23 @@ static bool slice_length(Lower *l, const Slice *slice, Operand *out)
     return true;
 }
 
+/* The result has the axis, too. */
+static bool keep_axis(View *view)
+{
+    view->kept_any = true;
+    view->trailing_integers_only = view->trailing_integers_only && view->axis == view->ndim;
+    view->axis++;
+    view->ndim++;
+    return true;
+}
+
 static bool view_full(Lower *l, View *view)
 {
     view->starts[view->axis] = emit_int(l, i64(), 0);
     view->extents[view->ndim] = axis_extent(l, view->array, view->axis);
     view->strides[view->ndim] = axis_stride(l, view->array, view->axis);
     view->is_full[view->ndim] = view->is_dense[view->ndim] = true;
-    view->kept_any = true;
-    view->trailing_integers_only = view->trailing_integers_only && view->axis == view->ndim;
-    view->axis++;
-    view->ndim++;
-    return true;
+    return keep_axis(view);
 }
 
 static bool view_slice(Lower *l, View *view, Operand item)
@@ -169,11 +175,7 @@ static bool view_slice(Lower *l, View *view, Operand item)
     view->is_dense[view->ndim] = operand_const_int(slice.step, &step) && step == 1;
     view->strides[view->ndim] = view->is_dense[view->ndim] ? stride : pair(l, IR_MUL, stride, slice.step);
     view->is_full[view->ndim] = false;
-    view->kept_any = true;
-    view->trailing_integers_only = view->trailing_integers_only && view->axis == view->ndim;
-    view->axis++;
-    view->ndim++;
-    return true;
+    return keep_axis(view);
 }
 
 static bool view_integer(Lower *l, View *view, Operand item)
