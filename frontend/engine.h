@@ -125,6 +125,8 @@ Instance *lower_instance(Lower *l, const CodeSnapshot *code, const Snapshot *sna
                          const Operand *bound, uint32_t count);
 /* Infers types to a fixed point; NULL-typed facts remain where something is wrong. */
 void infer_instance(Frontend *frontend, Instance *instance);
+/* Whether control goes from the one block to the other, as far as types have been inferred. */
+bool edge_is_reached(const Instance *instance, uint32_t from, uint32_t to);
 /* Declares the IR function of an instance; its body comes later. */
 IrFunc *instance_declare(Frontend *frontend, Instance *instance);
 /* Emits the instance's IR function unless that is under way or done. False with a diagnostic. */

@@ -82,22 +82,13 @@ static bool is_counted_use(Lower *l, const SsaValue *user, const Type *type)
            user->op != SSA_ITER_NEXT && user->op != SSA_IS && !takes_no_item(l, user, type);
 }
 
-static bool edge_is_taken(Lower *l, uint32_t from, uint32_t to)
-{
-    const CfgBlock *cfg = l->instance->ssa->blocks[from].cfg;
-    for (uint32_t i = 0; i < cfg->successor_count; i++)
-        if (cfg->successors[i] == to && l->instance->edge_reached[2 * from + i])
-            return true;
-    return false;
-}
-
 static bool check_user(Lower *l, const SsaValue *value, const SsaValue *user, const Type *type, uint32_t *uses)
 {
     for (uint32_t i = 0; i < user->count; i++) {
         if (user->operands[i] != value || !is_counted_use(l, user, type))
             continue;
         uint32_t used = user->op == SSA_PHI ? user->block->cfg->predecessors[i] : user->block->id;
-        if (user->op == SSA_PHI && !edge_is_taken(l, used, user->block->id))
+        if (user->op == SSA_PHI && !edge_is_reached(l->instance, used, user->block->id))
             continue;
         if (++*uses > 1 || is_repeated(l, value->block->id, used))
             return refuse(l, user, type, "; call the generator function again for another");

@@ -17,15 +17,6 @@
 
 /* --- phis --------------------------------------------------------------------------------------------------------- */
 
-static bool edge_reached_between(const Lower *l, uint32_t from, uint32_t to)
-{
-    const CfgBlock *cfg = l->instance->ssa->blocks[from].cfg;
-    for (uint32_t k = 0; k < cfg->successor_count; k++)
-        if (cfg->successors[k] == to && l->instance->edge_reached[2 * from + k])
-            return true;
-    return false;
-}
-
 static bool refuse_phi(Lower *l, const SsaValue *phi, Operand a, Operand b)
 {
     l->value = phi;
@@ -41,7 +32,7 @@ static bool check_phi(Lower *l, const SsaBlock *block, const SsaValue *phi)
     Operand fact = {0};
     for (uint32_t i = 0; i < phi->count; i++) {
         Operand operand = lower_fact(l, phi->operands[i]), joined;
-        if (!operand.type || !edge_reached_between(l, block->cfg->predecessors[i], block->id))
+        if (!operand.type || !edge_is_reached(l->instance, block->cfg->predecessors[i], block->id))
             continue;
         operand.ir = NULL;
         if (!lower_join(l, fact, operand, &joined))

@@ -249,15 +249,6 @@ static void set_fact(Lower *l, const SsaValue *value, Operand fact)
     }
 }
 
-static bool edge_is_reached(const Lower *l, uint32_t from, uint32_t to)
-{
-    const CfgBlock *cfg = l->instance->ssa->blocks[from].cfg;
-    for (uint32_t k = 0; k < cfg->successor_count; k++)
-        if (cfg->successors[k] == to && l->instance->edge_reached[2 * from + k])
-            return true;
-    return false;
-}
-
 static void infer_phi(Lower *l, const SsaBlock *block, const SsaValue *phi)
 {
     if (phi->is_only_deleted)
@@ -267,7 +258,7 @@ static void infer_phi(Lower *l, const SsaBlock *block, const SsaValue *phi)
         fact = (Operand){0}; /* objects do not widen: one takes another's place */
     l->value = phi;
     for (uint32_t i = 0; i < phi->count; i++) {
-        if (!edge_is_reached(l, block->cfg->predecessors[i], block->id))
+        if (!edge_is_reached(l->instance, block->cfg->predecessors[i], block->id))
             continue;
         Operand joined;
         if (lower_join(l, fact, lower_fact(l, phi->operands[i]), &joined))

@@ -120,6 +120,15 @@ static void forget_facts(Frontend *frontend, Instance *instance)
     instance->result = (Operand){0};
 }
 
+bool edge_is_reached(const Instance *instance, uint32_t from, uint32_t to)
+{
+    const CfgBlock *cfg = instance->ssa->blocks[from].cfg;
+    for (uint32_t k = 0; k < cfg->successor_count; k++)
+        if (cfg->successors[k] == to && instance->edge_reached[2 * from + k])
+            return true;
+    return false;
+}
+
 bool instance_unroll(Frontend *frontend, Instance *instance)
 {
     const SsaFunction *old = instance->ssa;

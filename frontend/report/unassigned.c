@@ -168,15 +168,6 @@ static bool facts_before(const Search *search, const SsaBlock *block, uint32_t e
 
 /* --- the ways to a read ------------------------------------------------------------------------------------------- */
 
-static bool edge_is_reached(const Instance *instance, uint32_t from, uint32_t to)
-{
-    const CfgBlock *cfg = &instance->ssa->cfg->blocks[from];
-    for (uint32_t k = 0; k < cfg->successor_count; k++)
-        if (cfg->successors[k] == to && instance->edge_reached[2 * from + k])
-            return true;
-    return false;
-}
-
 /* Whether that edge into a `for` loop is one by which a place behind the loop is reached without a trip. */
 static bool is_way_past_loop(const Search *search, const SsaBlock *block, uint32_t edge, uint32_t place)
 {
