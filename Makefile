@@ -54,13 +54,13 @@ check-asan: prepare
 	ctest --preset asan
 	scripts/sanitized.sh build/asan $(BIN)/python -m pytest $(PYTEST_ARGS) --ignore tests/layout --ignore tests/docs tests
 
-# What has threads: rooms of C tests, and Python tests that import threading.
+# What has threads: rooms of C tests, and Python tests that make some, in programs that they run, or by quick_start.
 check-tsan: prepare
 	cmake --preset tsan -DPython_EXECUTABLE=$(BIN)/python
 	cmake --build --preset tsan
 	ctest --preset tsan -R '^(core|runtime|jit)$$'
 	scripts/sanitized.sh build/tsan $(BIN)/python -m pytest $(PYTEST_ARGS) \
-	    $$(grep -rlE '^(import|from) (threading|concurrent)' --include='test_*.py' tests)
+	    $$(grep -rlwE 'threading|concurrent|ticking|quick_start' --include='test_*.py' tests)
 
 check-shuffled: prepare
 	cmake --preset shuffled -DPython_EXECUTABLE=$(BIN)/python
