@@ -43,6 +43,7 @@ static const Pass host_passes[] = {
     {"distances", write_out_distances, 2, OBSERVE_NOTHING, 0},
     {"registers", use_arrays_as_registers, 2, OBSERVE_NOTHING, 0},
     {"sums", make_common_sums, 1, OBSERVE_NOTHING, 0},
+    {"front", load_in_front_of_threads, 1, OBSERVE_NOTHING, 0},
     {"arrays", mark_loops_of_arrays, 2, OBSERVE_NOTHING, 0},
     {"private", mark_private_atomics, 0, OBSERVE_NOTHING, 0},
     {0},

@@ -358,6 +358,16 @@ def sums_of_two(x, y, out):
     out[t] = totals[0] + totals[1]
 
 
+def echoes(delays, gains, x, out):
+    row = cuda.blockIdx.y
+    i = cuda.grid(1)
+    if i < x.size:
+        value = x[i]
+        if i >= delays[row]:
+            value += x[i - delays[row]] * gains[row]
+        out[row, i] = value
+
+
 PASS_SAMPLES = {
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
@@ -367,6 +377,7 @@ PASS_SAMPLES = {
     "narrow": (neighbours, "void(uint32[:, ::1], uint32[:, ::1])"),
     "int32": (neighbours, "void(uint8[:, ::1], uint8[:, ::1])"),
     "sums": (counted, "void(float32[::1], int32[::1], float32)"),
+    "front": (echoes, "void(int32[::1], float32[::1], float32[::1], float32[:, ::1])"),
     "arrays": (triangle, "void(float32[::1], float32[::1])"),
     "stride": (grid_stride, "void(int32[::1], int64[::1])"),
     "axis": (column_tiles, "void(float32[:, ::1], float32[:, ::1])"),

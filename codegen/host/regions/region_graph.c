@@ -348,7 +348,7 @@ bool find_steps(Regions *regions, Arena *arena)
     if (!find_postdominators(regions, arena))
         return false;
     if (regions->shares_loads)
-        find_changing_arguments(regions, arena);
+        regions->is_changing = find_changing_arguments(regions->kernel, arena);
     regions->homes = ARENA_ARRAY(arena, uint8_t, regions->kernel->value_count);
     memset(regions->homes, HOME_UNIFORM, regions->kernel->value_count);
     for (bool changed = true; changed;) {

@@ -101,7 +101,7 @@ typedef struct Regions {
     Region *regions;
     uint32_t region_count;
     bool *is_written; /* by parameter: the kernel writes to it by its name */
-    bool *is_changing; /* by parameter, where loads are shared: it does, or something that it does may */
+    const bool *is_changing; /* by parameter, where loads are shared: it does, or something that it does may */
     uint32_t *wrap_tests; /* by IrValue.id, of a WRAP: 1 + the region whose test fails if it is of a negative index */
     uint32_t *order; /* the regions, definitions before uses */
     bool ends_threads; /* a region does */
@@ -126,8 +126,10 @@ const IrValue *memory_of(const IrValue *array);
 bool may_be_argument(const IrValue *array);
 /* Whether the load is of an argument that the kernel does not write to by its name. */
 bool is_of_constant_argument(const IrValue *load);
-/* The same for all parameters at once: sets `is_changing`. */
-void find_changing_arguments(Regions *regions, Arena *arena);
+/* Whether what the value does may change what an argument has, by whichever name. */
+bool may_write_to_argument(const IrValue *value);
+/* By parameter: whether the kernel writes to it by its name, or something that it does may. */
+const bool *find_changing_arguments(const IrFunc *kernel, Arena *arena);
 /* Whether the value is a load that all threads share if they have its indices alike. */
 bool is_shared_load(const Regions *regions, const IrValue *value);
 /* Whether such loads may be made in front of what threads do in their regions. */

@@ -17,7 +17,7 @@ bool may_be_argument(const IrValue *array)
     return !memory || memory->op == IR_PARAM;
 }
 
-static bool may_write_to_argument(const IrValue *value)
+bool may_write_to_argument(const IrValue *value)
 {
     switch (value->op) {
     case IR_STORE:
@@ -66,12 +66,12 @@ bool is_of_constant_argument(const IrValue *load)
     return memory && !is_changing(memory);
 }
 
-void find_changing_arguments(Regions *regions, Arena *arena)
+const bool *find_changing_arguments(const IrFunc *kernel, Arena *arena)
 {
-    const IrFunc *kernel = regions->kernel;
-    regions->is_changing = ARENA_ARRAY(arena, bool, kernel->parameter_count + 1);
+    bool *changing = ARENA_ARRAY(arena, bool, kernel->parameter_count + 1);
     for (uint32_t i = 0; i < kernel->parameter_count; i++)
-        regions->is_changing[i] = is_changing(kernel->parameters[i]);
+        changing[i] = is_changing(kernel->parameters[i]);
+    return changing;
 }
 
 bool is_shared_load(const Regions *regions, const IrValue *value)
