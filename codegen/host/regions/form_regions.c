@@ -97,10 +97,23 @@ static bool comes_back(const Regions *regions, const Region *region, Arena *aren
     return false;
 }
 
-static IrValue *is_zero(Form *form, IrBlock *at, IrValue *cell)
+static IrValue *is_zero(IrBlock *at, IrValue *cell)
 {
-    IrValue *count = ir_append(at, IR_CELL_LOAD, TYPE_OF(INT32), NULL, 1, &cell);
-    return ir_append(at, IR_EQ, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){count, form->zero});
+    IrValue *zero = cell->operands[0], *count = ir_append(at, IR_CELL_LOAD, zero->type, NULL, 1, &cell);
+    return ir_append(at, IR_EQ, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){count, zero});
+}
+
+/* Whether all comparisons are of 64 bits, as those of indices with extents: then what counts failures is as wide, and vectors of
+ * bits need not be made narrower. A warp's lanes are too many for that. */
+static bool compares_wide(const Regions *regions)
+{
+    bool is_wide = !regions->by_warps && !regions->kernel->module->has_notes;
+    for (const IrBlock *block = regions->kernel->first; block && is_wide; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (value->type->scalar == SCALAR_BOOL && value->operand_count == 2 &&
+                ir_op_info[value->op].result == IR_RESULT_BOOL)
+                is_wide &= value->operands[0]->type->size == 8;
+    return is_wide;
 }
 
 /* A loop that asks whether a check fails in any thread. Goes on in a new block where none does, else in `fails`, as where the
@@ -109,12 +122,15 @@ static IrBlock *form_test(Form *form, IrBlock *from, IrBlock *fails)
 {
     IrBlock *passes = ir_block(form->out);
     IrValue *apart = form_is_apart(form);
-    if (!form->failures)
-        form->failures = ir_append(form->entry, IR_CELL, &type_memory, NULL, 1, &form->zero);
-    ir_append(from, IR_CELL_STORE, &type_none, NULL, 2, (IrValue *[]){form->failures, form->zero});
+    if (!form->failures) {
+        bool is_wide = compares_wide(form->regions);
+        IrValue *none = is_wide ? ir_const_int(form->entry, TYPE_OF(INT64), 0, NULL) : form->zero;
+        form->failures = ir_append(form->entry, IR_CELL, &type_memory, NULL, 1, &none);
+    }
+    ir_append(from, IR_CELL_STORE, &type_none, NULL, 2, (IrValue *[]){form->failures, form->failures->operands[0]});
     form->checks = CHECKS_ASKED;
     from = form_threads(form, from);
-    IrValue *pass = is_zero(form, from, form->failures);
+    IrValue *pass = is_zero(from, form->failures);
     if (apart)
         pass = ir_append(from, IR_AND, TYPE_OF(BOOL), NULL, 2, (IrValue *[]){pass, apart});
     ir_branch(from, pass, passes, fails, NULL);
@@ -142,7 +158,7 @@ static IrBlock *form_with_checks(Form *form, IrBlock *from)
     form->all_go_on = true;
     if (may_have_ended) {
         IrBlock *all = ir_block(form->out);
-        ir_branch(from, is_zero(form, from, form->ended), all, asks, NULL);
+        ir_branch(from, is_zero(from, form->ended), all, asks, NULL);
         from = all;
     }
     if (form->region->is_tested)

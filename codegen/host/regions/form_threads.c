@@ -46,9 +46,10 @@ static IrBlock *thread_target(Form *form, const IrValue *terminator, uint32_t in
 
 static void count_thread(IrBlock *at, IrValue *cell, const SourcePos *pos)
 {
-    IrValue *count = ir_append(at, IR_CELL_LOAD, TYPE_OF(INT32), pos, 1, &cell);
-    IrValue *one = ir_const_int(at, TYPE_OF(INT32), 1, pos);
-    IrValue *more = ir_append(at, IR_ADD, TYPE_OF(INT32), pos, 2, (IrValue *[]){count, one});
+    const Type *type = cell->operands[0]->type;
+    IrValue *count = ir_append(at, IR_CELL_LOAD, type, pos, 1, &cell);
+    IrValue *one = ir_const_int(at, type, 1, pos);
+    IrValue *more = ir_append(at, IR_ADD, type, pos, 2, (IrValue *[]){count, one});
     ir_append(at, IR_CELL_STORE, &type_none, pos, 2, (IrValue *[]){cell, more});
 }
 
@@ -165,7 +166,7 @@ static bool is_left_out(const IrValue *value)
 /* Whether its condition holds in any thread, without a branch. */
 static void ask_note(Form *form, IrBlock *to, const IrValue *note)
 {
-    const Type *type = TYPE_OF(INT32);
+    const Type *type = form->failures->operands[0]->type;
     IrValue *holds = ir_append(to, IR_CONVERT, type, &note->pos, 1, &form->values[note->operands[0]->id]);
     IrValue *before = ir_append(to, IR_CELL_LOAD, type, &note->pos, 1, &form->failures);
     IrValue *any = ir_append(to, IR_OR, type, &note->pos, 2, (IrValue *[]){before, holds});

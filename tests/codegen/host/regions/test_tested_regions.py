@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from cujit import cuda
+from cujit import cuda, float32, int32
 from cujit.errors import OverflowWarning
 
 pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
@@ -274,3 +274,22 @@ def test_an_index_that_counts_from_the_end_fails_the_test():
     places[5] = -101
     with pytest.raises(IndexError, match="-101"):
         gather[2, 64](x, places, out)
+
+
+def test_failures_are_counted_as_wide_as_indices_are():
+    """Vectors of bits are not made narrower; but narrow ones are not made wider."""
+    def gather(x, places, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = x[places[i]]
+
+    def gather_some(x, places, out):
+        i = cuda.grid(1)
+        if i < out.size and places[i] != -1:
+            out[i] = x[places[i]]
+
+    for function, width in (gather, 64), (gather_some, 32):
+        text = cuda.jit(function).inspect("regions", (float32[::1], int32[::1], float32[::1]))
+        cell, zero = re.search(r"(%\d+): u8\[0 C\] = cell (%\d+)", text).groups()
+        assert re.search(rf"{zero}: i{width} = const 0", text)
+        assert re.search(rf": i{width} = cell_load {cell}\b", text)
