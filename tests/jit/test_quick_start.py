@@ -206,6 +206,7 @@ kernel[2, 64](x)
 """
 
 
+@pytest.mark.not_under("thread", "the child's new thread takes the place of one of its parent's")
 def test_a_forked_child_gets_optimized_code(run_python):
     program = HEAD + """
 assert not kernel.stats.replaced

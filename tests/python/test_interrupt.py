@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+pytestmark = pytest.mark.not_under("thread", "it keeps signals, which interrupt kernels, until a C function is called")
+
 SOON = 0.2
 HEAD = """
 import faulthandler, math, os, signal, sys, threading, time, _thread
