@@ -3,11 +3,13 @@
 #include "codegen/optimize/pass_builder.h"
 
 #include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/DominanceFrontier.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/OptBisect.h>
@@ -135,7 +137,8 @@ bool leaves_lines(llvm::StringRef pass, const llvm::Any &unit, unsigned longest)
 /* Strength reduction of loops skips functions that are not to be optimized, but what it wants beforehand, the users of counters,
  * is found for them all the same: LLVM asks of each loop how often it runs, given the ends of all loops before it. The register
  * coalescer does not skip them, and goes through all copies that it could not join yet behind each block; what it asks for, where
- * each register lives, takes a bit of each block for each. The machine's scheduler asks for that, too, and does nothing for GPUs. */
+ * each register lives, takes a bit of each block for each. The machine's scheduler asks for that, too, and does nothing for GPUs.
+ * Without these nobody needs the last uses of registers, which are found likewise. */
 struct PassList : llvm::legacy::PassManager {
     unsigned left;
 
@@ -144,8 +147,8 @@ struct PassList : llvm::legacy::PassManager {
     bool leaves(llvm::AnalysisID pass) const
     {
         return (left & CODE_WITHOUT_STRENGTH_REDUCTION && pass == loop_strength_reduction()) ||
-               (left & CODE_WITHOUT_COALESCER &&
-                (pass == &llvm::RegisterCoalescerID || pass == &llvm::MachineSchedulerID));
+               (left & CODE_WITHOUT_COALESCER && (pass == &llvm::RegisterCoalescerID ||
+                                                  pass == &llvm::MachineSchedulerID || pass == &llvm::LiveVariablesID));
     }
 
     void add(llvm::Pass *pass) override
@@ -161,6 +164,196 @@ struct PassList : llvm::legacy::PassManager {
         static const llvm::AnalysisID id =
             std::unique_ptr<llvm::Pass>(llvm::createLoopStrengthReducePass())->getPassID();
         return id;
+    }
+};
+
+/* Memory of a function's own becomes values, all of it in one walk down the dominator tree. A phi is wherever control flow brings
+ * different stores together and something may be loaded afterwards. */
+class Promotion
+{
+  public:
+    explicit Promotion(llvm::Function &function) : function(function), dominators(function) {}
+
+    void run()
+    {
+        for (llvm::Instruction &each : function.getEntryBlock())
+            if (auto *memory = llvm::dyn_cast<llvm::AllocaInst>(&each))
+                add(memory);
+        find_loading();
+        frontiers.analyze(dominators);
+        for (unsigned i = 0; i < variables.size(); i++)
+            place_phis(i);
+        walk();
+        for (llvm::Instruction *each : replaced)
+            each->eraseFromParent();
+        for (const Variable &each : variables)
+            each.memory->eraseFromParent();
+    }
+
+  private:
+    struct Variable {
+        llvm::AllocaInst *memory;
+        llvm::Type *type;
+        llvm::Value *value; /* at the place that the walk is at */
+    };
+
+    struct Phi {
+        llvm::PHINode *phi;
+        unsigned variable;
+    };
+
+    llvm::Function &function;
+    llvm::DominatorTree dominators;
+    llvm::DominanceFrontier frontiers;
+    llvm::SmallVector<Variable, 0> variables;
+    llvm::DenseMap<const llvm::Value *, unsigned> numbers; /* of memory */
+    llvm::DenseMap<const llvm::BasicBlock *, llvm::SmallVector<Phi, 1>> phis;
+    llvm::SmallPtrSet<const llvm::BasicBlock *, 32> loading; /* blocks with loads, and those before them */
+    llvm::SmallVector<std::pair<unsigned, llvm::Value *>, 0>
+        earlier; /* values of variables that the walk goes back to */
+    llvm::SmallVector<llvm::Instruction *, 0> replaced;
+
+    /* What a load or store of memory as a whole has there; NULL: it is something else. */
+    static llvm::Type *accessed(const llvm::Use &use)
+    {
+        if (auto *load = llvm::dyn_cast<llvm::LoadInst>(use.getUser()))
+            return load->isSimple() ? load->getType() : nullptr;
+        auto *store = llvm::dyn_cast<llvm::StoreInst>(use.getUser());
+        bool is_address = store && use.getOperandNo() == llvm::StoreInst::getPointerOperandIndex();
+        return is_address && store->isSimple() ? store->getValueOperand()->getType() : nullptr;
+    }
+
+    /* Inlined functions tell where their memory is in use. */
+    static bool is_lifetime(const llvm::User *user)
+    {
+        auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(user);
+        return call && call->isLifetimeStartOrEnd();
+    }
+
+    void add(llvm::AllocaInst *memory)
+    {
+        llvm::Type *type = nullptr;
+        for (const llvm::Use &use : memory->uses()) {
+            if (is_lifetime(use.getUser()))
+                continue;
+            llvm::Type *each = accessed(use);
+            if (!each || (type && each != type))
+                return;
+            type = each;
+        }
+        if (!type)
+            return;
+        for (llvm::User *user : memory->users())
+            if (is_lifetime(user))
+                replaced.push_back(llvm::cast<llvm::Instruction>(user));
+        numbers[memory] = variables.size();
+        variables.push_back({memory, type, llvm::UndefValue::get(type)});
+    }
+
+    void find_loading()
+    {
+        llvm::SmallVector<const llvm::BasicBlock *, 0> waiting;
+        for (const Variable &each : variables)
+            for (const llvm::User *user : each.memory->users())
+                if (llvm::isa<llvm::LoadInst>(user))
+                    waiting.push_back(llvm::cast<llvm::Instruction>(user)->getParent());
+        while (!waiting.empty()) {
+            const llvm::BasicBlock *block = waiting.pop_back_val();
+            if (loading.insert(block).second)
+                waiting.append(llvm::pred_begin(block), llvm::pred_end(block));
+        }
+    }
+
+    void place_phis(unsigned variable)
+    {
+        const Variable &own = variables[variable];
+        llvm::SmallVector<llvm::BasicBlock *, 8> waiting;
+        llvm::SmallPtrSet<llvm::BasicBlock *, 8> done;
+        for (llvm::User *user : own.memory->users())
+            if (llvm::isa<llvm::StoreInst>(user))
+                waiting.push_back(llvm::cast<llvm::Instruction>(user)->getParent());
+        while (!waiting.empty()) {
+            auto found = frontiers.find(waiting.pop_back_val());
+            if (found == frontiers.end())
+                continue;
+            for (llvm::BasicBlock *join : found->second) {
+                if (!loading.contains(join) || !done.insert(join).second)
+                    continue;
+                auto *phi = llvm::PHINode::Create(own.type, llvm::pred_size(join), "", join->begin());
+                phis[join].push_back({phi, variable});
+                waiting.push_back(join);
+            }
+        }
+    }
+
+    void set(unsigned variable, llvm::Value *value)
+    {
+        earlier.emplace_back(variable, variables[variable].value);
+        variables[variable].value = value;
+    }
+
+    void access(llvm::Instruction &instruction)
+    {
+        auto found = numbers.find(llvm::getLoadStorePointerOperand(&instruction));
+        if (found == numbers.end())
+            return;
+        if (auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+            set(found->second, store->getValueOperand());
+        else
+            instruction.replaceAllUsesWith(variables[found->second].value);
+        replaced.push_back(&instruction);
+    }
+
+    void enter(llvm::BasicBlock *block)
+    {
+        auto own = phis.find(block);
+        if (own != phis.end())
+            for (const Phi &each : own->second)
+                set(each.variable, each.phi);
+        for (llvm::Instruction &each : *block)
+            access(each);
+        for (llvm::BasicBlock *next : llvm::successors(block)) {
+            auto others = phis.find(next);
+            if (others != phis.end())
+                for (const Phi &each : others->second)
+                    each.phi->addIncoming(variables[each.variable].value, block);
+        }
+    }
+
+    void leave(std::size_t until)
+    {
+        while (earlier.size() > until) {
+            const auto &[variable, value] = earlier.pop_back_val();
+            variables[variable].value = value;
+        }
+    }
+
+    void walk()
+    {
+        struct Step {
+            llvm::DomTreeNode *node;
+            llvm::DomTreeNode::iterator next;
+            std::size_t before; /* values that there were earlier, when it was entered */
+        };
+        llvm::SmallVector<Step, 0> steps;
+        auto enter_node = [&](llvm::DomTreeNode *node) {
+            steps.push_back({node, node->begin(), earlier.size()});
+            enter(node->getBlock());
+        };
+        enter_node(dominators.getRootNode());
+        while (!steps.empty()) {
+            if (steps.back().next != steps.back().node->end()) {
+                enter_node(*steps.back().next++);
+                continue;
+            }
+            leave(steps.back().before);
+            steps.pop_back();
+        }
+        for (llvm::BasicBlock &block : function) /* what nothing leads to */
+            if (!dominators.isReachableFromEntry(&block)) {
+                enter(&block);
+                leave(0);
+            }
     }
 };
 
@@ -239,6 +432,8 @@ void split_blocks(LLVMValueRef function, unsigned longest)
     for (llvm::Instruction *first : llvm::reverse(firsts)) /* so that each is moved once */
         first->getParent()->splitBasicBlock(first);
 }
+
+void promote_together(LLVMValueRef function) { Promotion(*llvm::unwrap<llvm::Function>(function)).run(); }
 
 void part_loops_from_others(LLVMValueRef function)
 {

@@ -33,6 +33,9 @@ void change_before_selection(CodeChange change, void *state);
 void branch_back_when_true(LLVMValueRef function);
 /* No block of the function has more instructions than that, but for its phis and allocas. */
 void split_blocks(LLVMValueRef function, unsigned longest);
+/* Memory of the function's own that is loaded and stored as a whole becomes values, as by mem2reg, which looks for each anew at all
+ * blocks below its stores. */
+void promote_together(LLVMValueRef function);
 /* Each loop has a block in front of it and blocks behind it that no other loop has, as the code generator wants them: it would
  * count all blocks below anew for each that it puts there. */
 void part_loops_from_others(LLVMValueRef function);

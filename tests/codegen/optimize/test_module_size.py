@@ -54,6 +54,23 @@ def variables(count):
     return f"def kernel(x, i):\n{start}\n    for j in range(i):\n{body}\n{end}"
 
 
+def shared_variables(count):
+    """A nested function changes variables of the one around it, each of which lives through all that it does."""
+    names = ", ".join(f"v{k}" for k in range(count))
+    start = "\n".join(f"    v{k} = x[{k % 8}] + {k}" for k in range(count))
+    body = "\n".join(f"        if p > {k % 5}:\n            v{k} += p * {k}" for k in range(count))
+    end = "\n".join(f"    x[{k % 8}] += v{k}" for k in range(count))
+    return f"def kernel(x, i):\n{start}\n    def f(p):\n        nonlocal {names}\n{body}\n    f(i)\n    f(x[0])\n{end}"
+
+
+def sums(count):
+    """Each of a variable that is used again at the end, over a loop of its own."""
+    body = "\n".join(f"    v{k} = x[{k % 8}] + {k}\n    if v{k} > i + {k % 7}:\n"
+                     f"        v{k} += sum(e + v{k} for e in (i, v{k}))" for k in range(count))
+    end = "\n".join(f"    x[{k % 8}] += v{k}" for k in range(count))
+    return f"def kernel(x, i):\n{body}\n{end}"
+
+
 def is_short_of_passes(kernel, signature, sm):
     return "optnone" in cuda.jit(kernel).inspect("llvm", signature, sm)
 
@@ -69,7 +86,8 @@ def test_only_what_is_very_large_lacks_passes(shape, ordinary, gpu, cpu):
 
 
 @pytest.mark.parametrize("shape, count", [(ifs, 900), (ifs, 3000), (lines, 4000), (stores, 1500), (loops, 200),
-                                          (choices, 2100), (variables, 2100)])
+                                          (choices, 2100), (variables, 2100), (shared_variables, 1100), (sums, 300),
+                                          (sums, 500)])
 def test_results_without_passes(shape, count):
     function = make(shape(count))
     start = np.arange(1.0, 9.0)
@@ -103,6 +121,33 @@ def test_copies_of_thousands_of_variables_are_left_to_ptxas(count, joins_copies)
     ptx = cuda.jit(make(variables(count))).inspect("asm", (VECTOR, types.int64), SM)
     copies = re.findall(r"\tmov\.b64 \t(%r?d\d+), (%r?d\d+);", ptx)
     assert (len(copies) < count) == joins_copies
+
+
+@pytest.mark.parametrize("count, live_long", [(120, False), (300, True)])
+def test_values_of_thousands_of_blocks_are_in_memory(count, live_long):
+    """The register allocator looks at each block for each of them."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("code of the CPU device")
+    text = cuda.jit(make(sums(count))).inspect("llvm", (VECTOR, types.int64), None)
+    in_memory = len(re.findall(r" = alloca double", text))
+    assert in_memory >= count if live_long else not in_memory
+
+
+@pytest.mark.parametrize("count, joins_copies", [(800, True), (1300, False)])
+def test_copies_of_long_lives_are_left_to_ptxas(count, joins_copies):
+    """To join them, the coalescer asks in which blocks each register lives."""
+    ptx = cuda.jit(make(sums(count))).inspect("asm", (VECTOR, types.int64), SM)
+    copies = re.findall(r"\tmov\.b64 \t(%rd\d+), (%rd\d+);", ptx)
+    assert (len(copies) < 6 * count) == joins_copies
+
+
+def test_ifs_of_a_long_kernel_stay_branches():
+    """The processor has no choice between floats: its code generator parts the block again, for each."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("code of the CPU device")
+    text = cuda.jit(make(shared_variables(1100))).inspect("llvm", (VECTOR, types.int64), None)
+    assert not re.search(r"select i1 .*double", text)
+    assert " = alloca double" in text and "alloca [8 x i8]" not in text   # cells are values, long ones in memory again
 
 
 def test_blocks_are_not_long_for_a_gpu():

@@ -84,10 +84,92 @@ static void test_loops_are_parted(void)
     LLVMContextDispose(context);
 }
 
+/* Variables in memory: of a loop with a way out, of a branch that nothing loads behind, of a block that nothing leads to, and one
+ * whose address is told. */
+static const char variables[] = "declare void @tell(ptr)\n"
+                                "declare void @llvm.lifetime.start.p0(ptr)\n"
+                                "define double @f(i32 %n, i1 %asked) {\n"
+                                "entry:\n"
+                                "  %sum = alloca [8 x i8]\n"
+                                "  %counter = alloca i32\n"
+                                "  %known = alloca double\n"
+                                "  %never = alloca i32\n"
+                                "  call void @llvm.lifetime.start.p0(ptr %sum)\n"
+                                "  store double 0.5, ptr %sum\n"
+                                "  store double 0.5, ptr %known\n"
+                                "  store i32 0, ptr %counter\n"
+                                "  call void @tell(ptr %known)\n"
+                                "  br label %head\n"
+                                "head:\n"
+                                "  %i = load i32, ptr %counter\n"
+                                "  %next = add i32 %i, 1\n"
+                                "  store i32 %next, ptr %counter\n"
+                                "  switch i32 %i, label %body [ i32 7, label %end\n"
+                                "                               i32 9, label %end ]\n"
+                                "body:\n"
+                                "  %before = load double, ptr %sum\n"
+                                "  %after = fadd double %before, 1.0\n"
+                                "  br i1 %asked, label %add, label %join\n"
+                                "add:\n"
+                                "  store double %after, ptr %sum\n"
+                                "  br label %join\n"
+                                "join:\n"
+                                "  %goes.on = icmp slt i32 %next, %n\n"
+                                "  br i1 %goes.on, label %head, label %last\n"
+                                "nowhere:\n"
+                                "  %lost = load i32, ptr %never\n"
+                                "  store i32 %lost, ptr %counter\n"
+                                "  br label %last\n"
+                                "last:\n"
+                                "  store i32 3, ptr %counter\n"
+                                "  br label %end\n"
+                                "end:\n"
+                                "  %total = load double, ptr %sum\n"
+                                "  %told = load double, ptr %known\n"
+                                "  %result = fadd double %total, %told\n"
+                                "  ret double %result\n"
+                                "}\n";
+
+static char *text_without_names(LLVMModuleRef module)
+{
+    LLVMValueRef function = LLVMGetNamedFunction(module, "f");
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
+            LLVMSetValueName2(each, "", 0);
+    return LLVMPrintModuleToString(module);
+}
+
+/* As mem2reg, after which nothing is left to promote but what is told, and LLVM finds the same function. */
+static void test_promotion(void)
+{
+    const PipelineSettings settings = {0};
+    LLVMContextRef context = LLVMContextCreate();
+    LLVMModuleRef module = parse(context, variables), reference = parse(context, variables);
+    if (module && reference) {
+        promote_together(LLVMGetNamedFunction(module, "f"));
+        CHECK(!LLVMVerifyModule(module, LLVMReturnStatusAction, NULL));
+        char *promoted = LLVMPrintModuleToString(module);
+        const char *memory = strstr(promoted, "= alloca");
+        CHECK(memory && strstr(promoted, "%known = alloca") && !strstr(memory + 1, "= alloca"));
+        CHECK(!strstr(promoted, "call void @llvm.lifetime"));
+        LLVMDisposeMessage(promoted);
+        CHECK(!run_pass_pipeline(module, NULL, "function(instcombine,adce,simplifycfg)", &settings));
+        CHECK(!run_pass_pipeline(reference, NULL, "function(sroa,instcombine,adce,simplifycfg)", &settings));
+        char *ours = text_without_names(module), *theirs = text_without_names(reference);
+        CHECK_TEXT(ours, theirs);
+        LLVMDisposeMessage(ours);
+        LLVMDisposeMessage(theirs);
+    }
+    LLVMDisposeModule(module);
+    LLVMDisposeModule(reference);
+    LLVMContextDispose(context);
+}
+
 void test_pass_builder(void)
 {
     CHECK(!adds(NULL));
     CHECK(!adds("LoopLoadEliminationPass"));
     CHECK(adds("InstSimplifyPass"));
     test_loops_are_parted();
+    test_promotion();
 }
