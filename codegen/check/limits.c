@@ -17,6 +17,19 @@ typedef struct Limits {
 } Limits;
 
 /* Each content once: a launch runs through them all. */
+static uint32_t add_node(Limits *limits, const RangeNode *node)
+{
+    for (uint32_t i = 0; i < limits->count; i++)
+        if (memcmp(&limits->nodes[i], node, sizeof *node) == 0)
+            return i;
+    if (limits->count == LAUNCH_MOST_NODES) {
+        limits->is_full = true;
+        return 0;
+    }
+    limits->nodes[limits->count] = *node;
+    return limits->count++;
+}
+
 static uint32_t add(Limits *limits, RangeOp op, uint32_t a, uint32_t b, int64_t number, int64_t limit)
 {
     RangeNode node = {.op = (uint8_t)op,
@@ -27,15 +40,7 @@ static uint32_t add(Limits *limits, RangeOp op, uint32_t a, uint32_t b, int64_t 
                       .c = RANGE_NONE,
                       .number = number,
                       .limit = limit};
-    for (uint32_t i = 0; i < limits->count; i++)
-        if (memcmp(&limits->nodes[i], &node, sizeof node) == 0)
-            return i;
-    if (limits->count == LAUNCH_MOST_NODES) {
-        limits->is_full = true;
-        return 0;
-    }
-    limits->nodes[limits->count] = node;
-    return limits->count++;
+    return add_node(limits, &node);
 }
 
 static void include(Limits *limits, uint32_t node)
@@ -92,9 +97,9 @@ static void include_grid(Limits *limits, const IrModule *module)
         if (!uses(module, intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_IDX, axis)) &&
             !uses(module, intrinsic_on_axis(INTRINSIC_CUDA_GRID_DIM, axis)))
             continue;
-        uint32_t blocks = add(limits, RANGE_GRID_DIM, RANGE_NONE, RANGE_NONE, axis, 0);
-        uint32_t threads = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, MOST_THREADS, MOST_THREADS);
-        include(limits, add(limits, RANGE_MUL, blocks, threads, 0, 0));
+        if (limits->all == RANGE_NONE)
+            limits->all = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, 0, 0);
+        limits->all = add(limits, RANGE_WITH_GRID, limits->all, RANGE_NONE, axis, MOST_THREADS);
     }
 }
 
@@ -155,8 +160,10 @@ static bool has_plain_arrays(const IrModule *module)
 static uint32_t bytes_of(Limits *limits, const AbiField *pointer)
 {
     int64_t size = pointer->type->element->size;
-    uint32_t bytes = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, size, size);
-    for (uint32_t axis = 0; axis < pointer->type->ndim; axis++) {
+    if (!pointer->type->ndim)
+        return add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, size, size);
+    uint32_t bytes = add(limits, RANGE_BYTES, RANGE_NONE, RANGE_NONE, pointer[1].offset, size);
+    for (uint32_t axis = 1; axis < pointer->type->ndim; axis++) {
         uint32_t offset = pointer[1 + axis].offset;
         uint32_t extent = add(limits, RANGE_FIELD, RANGE_NONE, RANGE_NONE, offset, KERNEL_ABI_MAX_EXTENT);
         bytes = add(limits, RANGE_MUL, bytes, extent, 0, 0);
@@ -187,9 +194,16 @@ static uint32_t overlap_of_arrays(Limits *limits, const IrModule *module, const 
         for (uint32_t k = 0; k < i; k++) {
             if (written[pointers[i]->parameter] == written[pointers[k]->parameter])
                 continue;
-            uint32_t one = add(limits, RANGE_OVERLAP, bytes_of(limits, pointers[i]), bytes_of(limits, pointers[k]),
-                               pointers[i]->offset, pointers[k]->offset);
-            node = node == RANGE_NONE ? one : add(limits, RANGE_UNION, node, one, 0, 0);
+            uint32_t first = bytes_of(limits, pointers[i]), second = bytes_of(limits, pointers[k]);
+            RangeNode both = {.op = RANGE_OVERLAP,
+                              .bits = BITS_OF_PRODUCT,
+                              .is_signed = 1,
+                              .a = first,
+                              .b = second,
+                              .c = node,
+                              .number = pointers[i]->offset,
+                              .limit = pointers[k]->offset};
+            node = add_node(limits, &both);
         }
     return node;
 }
@@ -265,6 +279,7 @@ static uint32_t append_test(LaunchPlan *plan, Limits *limits, uint32_t index, in
         RangeNode node = limits->nodes[i];
         node.a += node.a == RANGE_NONE ? 0 : first;
         node.b += node.b == RANGE_NONE ? 0 : first;
+        node.c += node.c == RANGE_NONE ? 0 : first;
         nodes[first + i] = node;
     }
     tests[plan->test_count] = (RangeTest){.index = first + index, .extent = first + extent};

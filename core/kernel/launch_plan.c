@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/kernel/kernel_abi.h"
+
 typedef __int128 Wide;
 
 typedef LaunchRange Range;
@@ -265,6 +267,15 @@ static Range overlap(const RangeNode *node, Range a, Range b, const LaunchFacts 
     return is_apart ? (Range){0, 0} : (Range){1, 1};
 }
 
+static Range bytes_of_extent(const RangeNode *node, const LaunchFacts *facts)
+{
+    int64_t extent;
+    if (!facts)
+        return (Range){0, (Wide)KERNEL_ABI_MAX_EXTENT * node->limit};
+    memcpy(&extent, (const uint8_t *)facts->parameters + node->number, sizeof extent);
+    return (Range){(Wide)extent * node->limit, (Wide)extent * node->limit};
+}
+
 static uint64_t pointer_bits(const RangeNode *node, uint64_t others, const LaunchFacts *facts)
 {
     uint64_t pointer;
@@ -284,19 +295,30 @@ static Range with_field(const RangeNode *node, Range others, const LaunchFacts *
     return unite(others, of_launch(&field, facts, limits));
 }
 
+static Range with_grid(const RangeNode *node, Range others, const LaunchFacts *facts, const RangeLimits *limits)
+{
+    RangeNode blocks = {.op = RANGE_GRID_DIM, .number = node->number};
+    Range range = of_launch(&blocks, facts, limits);
+    return unite(others, (Range){range.least * node->limit, range.most * node->limit});
+}
+
 static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFacts *facts, const RangeLimits *limits)
 {
     if (node->op < RANGE_ADD)
         return of_launch(node, facts, limits);
+    if (node->op == RANGE_BYTES)
+        return bytes_of_extent(node, facts);
     Range a = ranges[node->a], b = node->b == RANGE_NONE ? a : ranges[node->b];
     if (node->op == RANGE_UNION)
         return unite(a, b);
     if (node->op == RANGE_OVERLAP)
-        return overlap(node, a, b, facts);
+        return unite(node->c == RANGE_NONE ? nothing : ranges[node->c], overlap(node, a, b, facts));
     if (node->op == RANGE_POINTER_BITS)
         return range_of_pointer_bits(node, a, facts);
     if (node->op == RANGE_WITH_FIELD)
         return with_field(node, a, facts, limits);
+    if (node->op == RANGE_WITH_GRID)
+        return with_grid(node, a, facts, limits);
     if (node->op == RANGE_LOOP)
         return loop(node, a, b, ranges[node->c]);
     if (is_empty(a) || is_empty(b))
@@ -327,6 +349,11 @@ typedef struct Words {
 
 static bool is_one(Words range) { return range.least == range.most; }
 
+static Words words_of_both(Words a, Words b)
+{
+    return (Words){a.least < b.least ? a.least : b.least, a.most > b.most ? a.most : b.most};
+}
+
 /* Where they are, and that their bytes are not negative, is not asked of all of a launch: what it has is exact. */
 static bool lie_apart(const RangeNode *node, Words a, Words b, const LaunchFacts *facts)
 {
@@ -344,9 +371,19 @@ static inline bool evaluate_words(const RangeNode *node, const Words *ranges, Wo
     int64_t number;
     switch (node->op) {
     case RANGE_WITH_FIELD:
-        a = ranges[node->a];
         memcpy(&number, (const uint8_t *)facts->parameters + node->number, sizeof number);
-        *result = (Words){number < a.least ? number : a.least, number > a.most ? number : a.most};
+        *result = words_of_both(ranges[node->a], (Words){number, number});
+        return true;
+    case RANGE_WITH_GRID:
+        if (__builtin_mul_overflow((int64_t)facts->grid[node->number], node->limit, &number))
+            return false;
+        *result = words_of_both(ranges[node->a], (Words){number, number});
+        return true;
+    case RANGE_BYTES:
+        memcpy(&number, (const uint8_t *)facts->parameters + node->number, sizeof number);
+        if (__builtin_mul_overflow(number, node->limit, &number))
+            return false;
+        *result = (Words){number, number};
         return true;
     case RANGE_FIELD:
         if (node->bits != 64 || !node->is_signed)
@@ -373,18 +410,25 @@ static inline bool evaluate_words(const RangeNode *node, const Words *ranges, Wo
         result->most = result->least = 0;
         return node->bits >= BITS_OF_PRODUCT && is_one(a) && is_one(b) &&
                !__builtin_mul_overflow(a.least, b.least, &result->least) && (result->most = result->least, true);
-    case RANGE_UNION:
-        a = ranges[node->a];
-        b = ranges[node->b];
-        *result = (Words){a.least < b.least ? a.least : b.least, a.most > b.most ? a.most : b.most};
-        return true;
+    case RANGE_UNION: *result = words_of_both(ranges[node->a], ranges[node->b]); return true;
     case RANGE_OVERLAP:
         a = ranges[node->a];
         b = ranges[node->b];
-        result->least = result->most = !lie_apart(node, a, b, facts);
+        number = !lie_apart(node, a, b, facts);
+        *result = (Words){number, number};
+        if (node->c != RANGE_NONE)
+            *result = words_of_both(ranges[node->c], *result);
         return a.most >= 0 && b.most >= 0;
     default: return false;
     }
+}
+
+static inline bool test_holds_in_words(const RangeTest *test, Words index, int64_t extent)
+{
+    int64_t least, most, first = 0;
+    return !__builtin_add_overflow(index.least, test->first, &least) &&
+           !__builtin_add_overflow(index.most, test->last, &most) &&
+           !(test->from_end && __builtin_sub_overflow(first, extent, &first)) && least >= first && most < extent;
 }
 
 bool launch_plan_holds_in_words(const LaunchPlan *plan, const LaunchFacts *facts)
@@ -394,13 +438,9 @@ bool launch_plan_holds_in_words(const LaunchPlan *plan, const LaunchFacts *facts
     for (uint32_t i = 0; i < plan->node_count; i++)
         if (!evaluate_words(&plan->nodes[i], ranges, &ranges[i], facts))
             return false;
-    for (uint32_t i = 0; i < plan->test_count; i++) {
-        const RangeTest *test = &plan->tests[i];
-        Words index = ranges[test->index], extent = ranges[test->extent];
-        if ((Wide)index.least + test->first < (test->from_end ? -(Wide)extent.least : 0) ||
-            (Wide)index.most + test->last >= extent.least)
+    for (uint32_t i = 0; i < plan->test_count; i++)
+        if (!test_holds_in_words(&plan->tests[i], ranges[plan->tests[i].index], ranges[plan->tests[i].extent].least))
             return false;
-    }
     return true;
 }
 

@@ -48,12 +48,14 @@ typedef enum RangeOp {
     RANGE_FALLING,
     RANGE_SHRINKING,
     /* 0 where the a bytes behind the pointer at offset `number` of the parameters and the b bytes behind that at `limit` have
-     * none in common, else 1. */
+     * none in common, else 1; and c, where there is one. */
     RANGE_OVERLAP,
     /* a, which is one number, with the bits of the pointer at offset `number` of the parameters that are bits of `limit`, too. */
     RANGE_POINTER_BITS,
     /* a, and the int64 at offset `number` of the parameters, none of which is below 0 or above `limit`. */
     RANGE_WITH_FIELD,
+    RANGE_WITH_GRID, /* a, and gridDim of axis `number`, each of which stands for `limit` */
+    RANGE_BYTES, /* of as many elements of `limit` bytes as the int64 at offset `number` of the parameters says, an extent */
     RANGE_LOOP, /* the variable that starts in a, and is in c after a trip if it was in b before: c inside of b proves b */
     RANGE_OP_COUNT
 } RangeOp;

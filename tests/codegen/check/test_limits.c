@@ -86,6 +86,28 @@ static void test_nothing_written(Arena *arena)
     CHECK(plan.node_count == 3 && plan.test_count == 1 && numbers.overlap == RANGE_NONE);
 }
 
+static const char saxpy_ir[] = "kernel saxpy(a: f64, x: f32[1 C], y: f32[1 C], out: f32[1 C])\n"
+                               "block 0:\n"
+                               "  %0: i32 = cuda.blockIdx.x\n"
+                               "  %1: i64 = convert %0\n"
+                               "  %2: f32 = load x[%1]\n"
+                               "  %3: f32 = load y[%1]\n"
+                               "  %4: f32 = add %2, %3\n"
+                               "  store out[%1], %4\n"
+                               "  return\n";
+
+/* A launch runs through all nodes: three extents, the grid and the limit, the bytes of three arrays, two that may be in the
+ * third, and the 1 that this is below. */
+static void test_few_nodes(Arena *arena)
+{
+    LaunchPlan plan;
+    LimitTests numbers;
+    Diag diag = {.id = DIAG_NONE};
+    const IrModule *module = ir_parse(saxpy_ir, arena, &diag);
+    CHECK(module && plan_limits(module, 0, &plan, &numbers, arena));
+    CHECK(plan.node_count == 11 && plan.test_count == 2);
+}
+
 static const char pairs_ir[] = "kernel pairs(x: c64[1 C], y: f32[1 C], z: f32[1 C])\n"
                                "block 0:\n"
                                "  %0: i32 = cuda.threadIdx.x\n"
@@ -167,6 +189,7 @@ void test_limits(void)
     CHECK(passes(module, (Parameters){.rows = 1}, 1, LAUNCH_LIMIT_BLOCKS + 1)); /* of that axis it knows nothing */
     test_overlap(arena);
     test_nothing_written(arena);
+    test_few_nodes(arena);
     test_alignment(arena);
     test_plans_fit_words(arena);
     arena_destroy(arena);

@@ -249,6 +249,14 @@ static void launches(void)
                      .count = 2};
     is_range(&joined, 1, &of_lengths, 3, 70);
     CHECK(lies(&joined, 1, NULL, 0, (1 << 30) + 1) && !lies(&joined, 1, NULL, 0, 1 << 30));
+    Sketch with_grid = {.nodes = {{.op = RANGE_FIELD, .bits = 64, .is_signed = 1, .limit = 1 << 20},
+                                  {.op = RANGE_WITH_GRID, .a = 0, .b = RANGE_NONE, .number = 1, .limit = 10}},
+                        .count = 2};
+    is_range(&with_grid, 1, &of_lengths, 60, 70);
+    CHECK(!lies(&with_grid, 1, NULL, 0, (int64_t)10 * INT32_MAX) && lies(&with_grid, 1, NULL, 1, INT64_MAX));
+    Sketch bytes = {.nodes = {{.op = RANGE_BYTES, .number = 8, .limit = 4}}, .count = 1};
+    is_range(&bytes, 0, &of_lengths, 12, 12);
+    CHECK(!lies(&bytes, 0, NULL, 0, 1 << 30) && lies(&bytes, 0, NULL, 0, INT64_MAX));
     Sketch sketch = {.nodes = {{.op = RANGE_THREAD}}, .count = 1};
     CHECK(lies(&sketch, 0, NULL, 0, 1024) && !lies(&sketch, 0, NULL, 0, 1023)); /* of any launch */
 }
@@ -293,7 +301,7 @@ static int64_t draw_word(uint64_t *state)
 /* Plans whose nodes fit words, beside the same ones in full. */
 static void words(uint64_t *state)
 {
-    enum { FIELDS = 4, ALL = 11, ROUNDS = 20000 };
+    enum { FIELDS = 4, ALL = 14, ROUNDS = 20000 };
     int64_t parameters[FIELDS];
     uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1}, held = 0, told = 0;
     RangeNode nodes[ALL] = {0};
@@ -304,17 +312,29 @@ static void words(uint64_t *state)
     nodes[6] = (RangeNode){.op = RANGE_UNION, .bits = 127, .is_signed = 1, .a = 0, .b = 5};
     nodes[7] = (RangeNode){.op = RANGE_UNION, .bits = 127, .is_signed = 1, .a = 4, .b = 6};
     nodes[10] = (RangeNode){.op = RANGE_WITH_FIELD, .bits = 64, .is_signed = 1, .a = 7, .b = RANGE_NONE, .number = 24};
-    nodes[8] = (RangeNode){.op = RANGE_OVERLAP, .bits = 127, .is_signed = 1, .a = 0, .b = 1, .number = 16, .limit = 24};
+    nodes[11] = (RangeNode){.op = RANGE_WITH_GRID, .a = 10, .b = RANGE_NONE, .number = 0, .limit = 1024};
+    nodes[12] = (RangeNode){.op = RANGE_BYTES, .number = 8, .limit = 16};
+    for (uint32_t i = 0; i < 2; i++) /* of two arrays, and of two pairs */
+        nodes[i ? 13 : 8] = (RangeNode){.op = RANGE_OVERLAP,
+                                        .bits = 127,
+                                        .is_signed = 1,
+                                        .a = 0,
+                                        .b = i ? 12 : 1,
+                                        .c = i ? 8 : RANGE_NONE,
+                                        .number = 16,
+                                        .limit = 24};
     for (uint32_t round = 0; round < ROUNDS; round++) {
         for (uint32_t i = 0; i < FIELDS; i++)
             parameters[i] = draw_word(state);
         grid[0] = (uint32_t)draw_word(state) & INT32_MAX;
         int64_t end = draw_word(state);
         nodes[9] = (RangeNode){.op = RANGE_BETWEEN, .bits = 127, .is_signed = 1, .number = 1, .limit = end};
-        RangeTest tests[] = {
-            {.index = round & 4 ? 10 : 7, .extent = 9, .first = draw_word(state), .last = draw_word(state)},
-            {.index = round & 1 ? 5 : 6, .extent = 9, .from_end = round >> 1 & 1},
-            {.index = 8, .extent = 4}};
+        RangeTest tests[] = {{.index = round & 4 ? (round & 8 ? 11 : 10) : 7,
+                              .extent = 9,
+                              .first = draw_word(state),
+                              .last = draw_word(state)},
+                             {.index = round & 1 ? 5 : 6, .extent = 9, .from_end = round >> 1 & 1},
+                             {.index = round & 4 ? 8 : 13, .extent = 4}};
         LaunchFacts facts = {grid, block, 0, parameters};
         LaunchTests failed;
         LaunchPlan plan = {nodes, tests + round % 3, ALL, 1 + (round % 3 == 0)};
