@@ -40,6 +40,11 @@ static inline void ext_made_type_destroy(ExtMadeType *made)
     arena_destroy(made->arena);
 }
 
+/* Those of this Python that snapshots look for; -1: it has none of that name. */
+typedef struct ExtOpcodes {
+    int load_global, load_deref, load_attr, load_method, extended_arg;
+} ExtOpcodes;
+
 typedef struct ExtState {
 #define OBJECT(class, name) class *name;
 #include "ext/state.def"
@@ -47,6 +52,7 @@ typedef struct ExtState {
     PyObject *singletons[EXT_SINGLETON_COUNT]; /* Type objects of the scalars and of none */
     PyObject *plain_classes[EXT_PLAIN_CLASSES]; /* references to some of those that ext_class_is_plain() was true of */
     _Atomic uint32_t kernel_number; /* of the last kernel that was prepared */
+    ExtOpcodes opcodes;
     Arena *arena; /* of type_constants */
     ExtMadeType *_Atomic made_types; /* live as long as the module */
     ExtMadeType *_Atomic recent_types[EXT_RECENT_TYPES]; /* some of them, at a place that the dtype's address gives */

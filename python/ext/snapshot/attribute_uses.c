@@ -29,17 +29,17 @@ static PyObject *item_of(PyObject *tuple, uint32_t place)
 /* The global or free variable that the instruction loads, or NULL. */
 static PyObject *loaded_name(const SnapshotBuilder *builder, const PyCodeObject *code, int opcode, uint32_t argument)
 {
-    if (opcode == builder->load_global)
+    if (opcode == builder->state->opcodes.load_global)
         return item_of(code->co_names, argument >> 1); /* the lowest bit says whether a call follows */
-    return opcode == builder->load_deref ? item_of(code->co_localsplusnames, argument) : NULL;
+    return opcode == builder->state->opcodes.load_deref ? item_of(code->co_localsplusnames, argument) : NULL;
 }
 
 /* The attribute that the instruction reads of what the one before it loaded, or NULL. */
 static PyObject *read_attribute(const SnapshotBuilder *builder, const PyCodeObject *code, int opcode, uint32_t argument)
 {
-    if (opcode == builder->load_attr)
+    if (opcode == builder->state->opcodes.load_attr)
         return item_of(code->co_names, PY_VERSION_HEX >= 0x030C0000 ? argument >> 1 : argument);
-    return opcode == builder->load_method ? item_of(code->co_names, argument) : NULL;
+    return opcode == builder->state->opcodes.load_method ? item_of(code->co_names, argument) : NULL;
 }
 
 static bool collect_own(const SnapshotBuilder *builder, PyObject *uses, PyCodeObject *code)
@@ -52,7 +52,7 @@ static bool collect_own(const SnapshotBuilder *builder, PyObject *uses, PyCodeOb
     uint32_t argument = 0;
     for (bool ok = true; unit + 1 < end; unit += 2) {
         argument = argument << 8 | unit[1];
-        if (unit[0] == CACHE || unit[0] == builder->extended_arg)
+        if (unit[0] == CACHE || unit[0] == builder->state->opcodes.extended_arg)
             continue;
         PyObject *attribute = loaded ? read_attribute(builder, code, unit[0], argument) : NULL;
         if (loaded)

@@ -420,7 +420,7 @@ static const Constant *namespace(SnapshotScope *scope, PyObject *object, const c
         return NULL;
     if (is_whole)
         table_set(scope->whole, &object, sizeof object, constant);
-    bool is_enum = PyObject_TypeCheck(object, (PyTypeObject *)builder->enum_meta);
+    bool is_enum = PyObject_TypeCheck(object, (PyTypeObject *)builder->state->enum_meta);
     builder->namespace_depth++;
     bool ok = is_enum ? read_members(scope, object, constant) : read_attributes(scope, object, attributes, constant);
     builder->namespace_depth--;
@@ -488,7 +488,7 @@ static const Constant *other_value(SnapshotScope *scope, PyObject *value, const 
     if (constant || PyErr_Occurred())
         return constant;
     if (PyModule_Check(value) || PyType_Check(value) || Py_IS_TYPE(value, builder->state->intrinsic_type) ||
-        Py_IS_TYPE(value, (PyTypeObject *)builder->namespace_class))
+        Py_IS_TYPE(value, (PyTypeObject *)builder->state->namespace_class))
         return namespace(scope, value, shown, scope->names);
     if ((constant = table_get(builder->arrays, &value, sizeof value)))
         return constant;
@@ -524,7 +524,7 @@ const Constant *ext_plain_constant(SnapshotScope *scope, PyObject *value, const 
     SnapshotBuilder *builder = scope->builder;
     if (value == Py_None || value == Py_Ellipsis)
         return ext_new_constant(builder, value == Py_None ? CONSTANT_NONE : CONSTANT_ELLIPSIS, shown);
-    if (PyObject_TypeCheck((PyObject *)Py_TYPE(value), (PyTypeObject *)builder->enum_meta))
+    if (PyObject_TypeCheck((PyObject *)Py_TYPE(value), (PyTypeObject *)builder->state->enum_meta))
         return enum_member(scope, value, shown);
     const Type *type = ext_number_type(value);
     if (type || PyErr_Occurred())
@@ -551,7 +551,7 @@ const Constant *ext_plain_constant(SnapshotScope *scope, PyObject *value, const 
         return dict(scope, value, shown);
     if (PyFunction_Check(value))
         return ext_function_constant(builder, value, NULL, shown);
-    if (PyObject_TypeCheck(value, (PyTypeObject *)builder->partial_class))
+    if (PyObject_TypeCheck(value, (PyTypeObject *)builder->state->partial_class))
         return ext_partial_constant(scope, value, shown);
     if (PyMethod_Check(value) && PyType_Check(PyMethod_GET_SELF(value)))
         return ext_class_method_constant(scope, value, shown);

@@ -65,9 +65,9 @@ static bool *global_names(const SnapshotBuilder *builder, const CodeSnapshot *co
     uint32_t argument = 0;
     for (uint32_t i = 0; i + 1 < code->size; i += 2) {
         argument = argument << 8 | code->bytes[i + 1];
-        if (code->bytes[i] == builder->extended_arg)
+        if (code->bytes[i] == builder->state->opcodes.extended_arg)
             continue;
-        if (code->bytes[i] == builder->load_global && argument >> 1 < code->name_count)
+        if (code->bytes[i] == builder->state->opcodes.load_global && argument >> 1 < code->name_count)
             used[argument >> 1] = true; /* the lowest bit says whether a call follows */
         argument = 0;
     }
@@ -146,7 +146,7 @@ static const Constant *global_value(SnapshotScope *scope, PyObject *name, const 
         PyDict_GetItemRef(scope->builtins, name, &value);
     if (!ext_hold(value))
         return PyErr_Occurred() ? NULL : unbound(scope, shown);
-    PyObject *lazy = scope->builder->lazy_class;
+    PyObject *lazy = scope->builder->state->lazy_class;
     if (lazy && Py_IS_TYPE(value, (PyTypeObject *)lazy))
         value = ext_hold(PyObject_CallMethod(value, "resolve", NULL));
     return value ? named_constant(scope, value, name, shown) : NULL;
@@ -171,22 +171,25 @@ static bool read_globals(SnapshotScope *scope, PyObject *names, CodeSnapshot *ou
     return true;
 }
 
-/* NumPy's reductions are methods of arrays, too. NULL for every other name. */
-static const LibraryFunction *reduction(Arena *arena, const char *name)
+/* NumPy's reductions are methods of arrays, too. NULL for every other name: what arrays have that is no method, as most
+ * kernels ask for their size, is not searched for. */
+static const LibraryFunction *reduction(Arena *arena, PyObject *name, const char *text)
 {
-    if (!PyObject_HasAttrString((PyObject *)&PyArray_Type, name))
+    PyObject *method = NULL;
+    if (!ext_hold(PyDict_GetItemRef(PyArray_Type.tp_dict, name, &method) > 0 ? method : NULL) ||
+        !PyCallable_Check(method))
         return NULL;
-    return library_function_of_module("numpy_functions.reduce", arena_format(arena, "numpy.%s", name));
+    return library_function_of_module("numpy_functions.reduce", arena_format(arena, "numpy.%s", text));
 }
 
-static bool read_methods(SnapshotBuilder *builder, CodeSnapshot *out)
+static bool read_methods(SnapshotBuilder *builder, PyObject *given, CodeSnapshot *out)
 {
     const char **names = ARENA_ARRAY(builder->arena, const char *, out->name_count);
     const Constant **methods = ARENA_ARRAY(builder->arena, const Constant *, out->name_count);
     out->method_names = names;
     out->methods = methods;
     for (uint32_t i = 0; i < out->name_count && !builder->library_depth; i++) {
-        const LibraryFunction *function = reduction(builder->arena, out->names[i]);
+        const LibraryFunction *function = reduction(builder->arena, PyTuple_GET_ITEM(given, i), out->names[i]);
         if (!function)
             continue;
         names[out->method_count] = out->names[i];
@@ -226,13 +229,14 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
     out->is_library = scope->builder->library_depth > 0;
     out->is_generator = code->co_flags & CO_GENERATOR;
     out->is_coroutine = code->co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR);
-    bool ok =
-        out->source.file && out->source.name && copy_bytes(arena, PyCode_GetCode(code), &out->bytes, &out->size) &&
-        copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,
-                   &out->exception_table_size) &&
-        (out->positions = ext_positions(arena, code, &out->source, out->size / 2)) && read_locals(arena, code, out) &&
-        read_globals(scope, code->co_names, out) && read_methods(scope->builder, out) && ext_read_members(scope, out) &&
-        (out->constants = read_values(scope, code->co_consts, &out->constant_count)) != NULL;
+    bool ok = out->source.file && out->source.name &&
+              copy_bytes(arena, PyCode_GetCode(code), &out->bytes, &out->size) &&
+              copy_bytes(arena, PyObject_GetAttrString(object, "co_exceptiontable"), &out->exception_table,
+                         &out->exception_table_size) &&
+              (out->positions = ext_positions(arena, code, &out->source, out->size / 2)) &&
+              read_locals(arena, code, out) && read_globals(scope, code->co_names, out) &&
+              read_methods(scope->builder, code->co_names, out) && ext_read_members(scope, out) &&
+              (out->constants = read_values(scope, code->co_consts, &out->constant_count)) != NULL;
     return ok ? out : NULL;
 }
 
@@ -410,45 +414,13 @@ const Snapshot *ext_function(SnapshotBuilder *builder, PyObject *function, const
 }
 
 /* --- the whole ----------------------------------------------------------------------------------------------------------------- */
-static PyObject *imported(const char *module, const char *name)
-{
-    PyObject *imported = PyImport_ImportModule(module);
-    PyObject *attribute = imported ? PyObject_GetAttrString(imported, name) : NULL;
-    Py_XDECREF(imported);
-    return attribute;
-}
-
-/* -1 where this Python has no instruction of that name. */
-static int opcode_of(PyObject *map, const char *name)
-{
-    PyObject *number = map ? PyDict_GetItemString(map, name) : NULL;
-    return number ? (int)PyLong_AsLong(number) : -1;
-}
-
-static bool read_opcodes(SnapshotBuilder *builder)
-{
-    PyObject *map = ext_hold(imported("opcode", "opmap"));
-    builder->load_global = opcode_of(map, "LOAD_GLOBAL");
-    builder->load_deref = opcode_of(map, "LOAD_DEREF");
-    builder->load_attr = opcode_of(map, "LOAD_ATTR");
-    builder->load_method = opcode_of(map, "LOAD_METHOD");
-    builder->extended_arg = opcode_of(map, "EXTENDED_ARG");
-    return map && !PyErr_Occurred();
-}
-
 static bool begin(SnapshotBuilder *builder)
 {
     builder->functions = table_create();
     builder->arrays = table_create();
     builder->links = table_create();
     builder->held = ext_hold(PyList_New(0));
-    builder->enum_meta = ext_hold(imported("enum", "EnumMeta"));
-    builder->namespace_class = ext_hold(imported("types", "SimpleNamespace"));
-    builder->partial_class = ext_hold(imported("functools", "partial"));
-    if (!builder->held || !builder->enum_meta || !builder->namespace_class || !builder->partial_class)
-        return false;
-    builder->lazy_class = ext_hold(imported("types", "LazyImportType"));
-    return ext_forgive() && read_opcodes(builder);
+    return builder->held != NULL;
 }
 
 typedef struct Making {

@@ -13,12 +13,6 @@ typedef struct SnapshotBuilder {
     Arena *arena;
     PyObject *keep_alive; /* for as long as the snapshot lives */
     PyObject *held; /* list: for as long as the builder lives, so that no address is used twice */
-    PyObject *enum_meta; /* the class of enum classes */
-    PyObject *namespace_class; /* types.SimpleNamespace */
-    PyObject *partial_class; /* functools.partial */
-    PyObject *lazy_class; /* of what `lazy import` binds a name to until it is used; NULL before CPython 3.15 */
-    /* Opcodes of this Python; -1: it has none of that name. */
-    int load_global, load_deref, load_attr, load_method, extended_arg;
     int library_depth; /* above 0: what is read belongs to cujit._kernel_functions */
     int namespace_count; /* how many have been read */
     int namespace_depth; /* how many of them are being read, each an attribute of the one before */
