@@ -19,9 +19,9 @@ static unsigned read_number(Reader *r)
     unsigned number = 0, shift = 0, byte;
     do {
         byte = read_byte(r);
-        number |= (byte & 63) << shift;
-        shift += 6;
-    } while ((byte & 64) && shift < 32);
+        number |= shift < 32 ? (byte & 63) << shift : 0;
+        shift += shift < 32 ? 6 : 0;
+    } while (byte & 64);
     return number;
 }
 
@@ -32,19 +32,29 @@ static int read_signed(Reader *r)
     return number & 1 ? -(int)(number >> 1) : (int)(number >> 1);
 }
 
+/* One more than the column; none is 0, as what an entry does not say. */
+static int read_column(Reader *r)
+{
+    unsigned number = read_number(r);
+    return number ? (int)(number - 1) : 0;
+}
+
+/* Tables of other makers than the compiler may say any number. */
+static int add_lines(int line, int lines) { return (int)((unsigned)line + (unsigned)lines); }
+
 /* The entry's position but for its function; what it does not say is 0. *line: the last entry's, and then this one's. */
 static SourcePos read_entry(Reader *r, unsigned kind, int *line)
 {
     if (kind == NOWHERE)
         return (SourcePos){0};
-    *line += kind >= NO_COLUMN ? read_signed(r) : kind >= ONE_LINE ? (int)kind - ONE_LINE : 0;
+    *line = add_lines(*line, kind >= NO_COLUMN ? read_signed(r) : kind >= ONE_LINE ? (int)kind - ONE_LINE : 0);
     SourcePos position = {.line = *line, .end_line = *line};
     if (kind == NO_COLUMN)
         return position;
     if (kind == LONG) {
-        position.end_line += (int)read_number(r);
-        position.column = (int)read_number(r) - 1;
-        position.end_column = (int)read_number(r) - 1;
+        position.end_line = add_lines(*line, (int)read_number(r));
+        position.column = read_column(r);
+        position.end_column = read_column(r);
     } else if (kind >= ONE_LINE) {
         position.column = (int)read_byte(r);
         position.end_column = (int)read_byte(r);

@@ -71,3 +71,15 @@ def test_entries_without_columns_and_without_lines():
 def test_a_table_that_ends_early():
     code = code_of_kernel()
     assert {line for line, _, _, _ in check(code.replace(co_linetable=b""))} <= {code.co_firstlineno, 0}
+
+
+def test_long_entries_without_columns_and_with_any_number():
+    code = code_of_kernel()
+    count = len(code.co_code) // 2
+    none = bytes([0x80 | 14 << 3 | 7, 2, 3, 0, 0])                                       # +1 and three more lines
+    begin = bytes([0x80 | 14 << 3 | 7, 2, 3, 0, 9])
+    places = check(code.replace(co_linetable=(none + begin) * (count // 16 + 1)))
+    assert {column for _, _, column, _ in places} == {0} and {last for _, _, _, last in places} == {0, 8}
+    far = bytes([0x80 | 14 << 3 | 7] + 4 * ([0x7E] + 4 * [0x7F] + [1]))                  # of six bytes, beyond 32 bits
+    assert len(cuda.jit(FunctionType(code.replace(co_linetable=far * (count // 8 + 1)), {"cuda": cuda})).inspect(
+        "ir", (types.float64[::1],))) > 100
