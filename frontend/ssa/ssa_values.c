@@ -294,7 +294,9 @@ void ssa_seal_successors(Builder *b, uint32_t block)
 void ssa_push(Builder *b, SsaValue *value)
 {
     if (b->depth >= STACK_LIMIT) {
-        ssa_fail_broken(b, "the operand stack is too deep");
+        if (!b->failed)
+            diag_fail(b->diag, &b->instruction->pos, DIAG_DEEP_STACK, STACK_LIMIT);
+        b->failed = true;
         return;
     }
     b->stack[b->depth++] = value;
