@@ -2,8 +2,8 @@
 
     python benchmarks/launch.py [--nvcc FILE] [--words]
 
-Medians over batches of launches of empty kernels, one thread each, the least of several rounds over all rows. C's loop
-is in this process, and each of its batches stands beside Python's: the host's clock is not the same at all times.
+Medians over batches of launches of empty kernels, one thread each, and of these over rounds over all rows. C's loop is in
+this process, and a ratio is of batches that stand side by side: the host's clock is not the same at all times.
 Arrays of the host are copied, so that their row is not of the launch alone. --words: C's launches alone, by how many
 words of parameters they have, given one by one or as a buffer. Needs a GPU; without nvcc there is no column of C."""
 import argparse
@@ -11,6 +11,7 @@ import collections
 import ctypes
 import functools
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -76,7 +77,7 @@ double time_launches(void *function, size_t bytes, int as_buffer)
     return times[BATCHES / 2];
 }
 """
-ROUNDS = 6
+ROUNDS = 15
 WORDS = [0, 1, 2, 4, 8, 16, 24, 32, 48, 64, 96, 128, 160, 256]
 Point = collections.namedtuple("Point", "x y")
 
@@ -151,17 +152,16 @@ def cases():
 
 def print_launches(floor):
     warnings.simplefilter("ignore")   # host arrays are meant here
-    rows = [(*row, []) for row in cases()]
-    of_c = {parameters: [] for _, parameters, _, _, _ in rows}
+    rows = [(*row, [], []) for row in cases()]
     for _ in range(ROUNDS):
-        for _, parameters, launcher, arguments, ours in rows:
+        for _, parameters, launcher, arguments, of_c, ours in rows:
             if floor and parameters is not None:
-                of_c[parameters].append(floor.time(parameters))
+                of_c.append(floor.time(parameters))
             ours.append(median_call_us(functools.partial(launcher, *arguments), cuda.synchronize, repeats=11))
     table = []
-    for name, parameters, _, _, ours in rows:
-        c, us = min(of_c[parameters], default=None), min(ours)
-        table.append([name, c, us, us / c if c else None])
+    for name, _, _, _, of_c, ours in rows:
+        ratios = [us / c for us, c in zip(ours, of_c, strict=False)]
+        table.append([name, *(statistics.median(values) if values else None for values in (of_c, ours, ratios))])
     print_table(f"{cuda.get_current_device().name}, microseconds of a launch", ["", "C", "cujit", "ratio"], table)
 
 
