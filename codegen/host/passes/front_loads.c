@@ -102,7 +102,7 @@ static IrValue *unsigned_index(IrBlock *to, IrValue *index)
     return ir_append(to, IR_BITCAST, TYPE_OF(UINT64), &index->pos, 1, &index);
 }
 
-/* `index < extent`, without signs, of all axes. */
+/* `index < extent`, without signs, of all axes; true where there is none. */
 static IrValue *test_indices(IrBlock *to, const IrValue *load, IrValue *const *indices)
 {
     IrValue *all = NULL, *array = load->operands[0];
@@ -114,7 +114,7 @@ static IrValue *test_indices(IrBlock *to, const IrValue *load, IrValue *const *i
         IrValue *test = ir_append(to, IR_LT, TYPE_OF(BOOL), &load->pos, 2, (IrValue *[]){index, extent});
         all = all ? ir_append(to, IR_AND, TYPE_OF(BOOL), &load->pos, 2, (IrValue *[]){all, test}) : test;
     }
-    return all;
+    return all ? all : ir_const_int(to, TYPE_OF(BOOL), 1, &load->pos);
 }
 
 static IrValue *make_zero(IrBlock *to, const IrValue *load)

@@ -76,6 +76,20 @@ def test_values(n):
         np.testing.assert_allclose(row, want, rtol=1e-6)
 
 
+def test_of_an_array_without_axes():
+    """It has no index that could be out of bounds."""
+    @cuda.jit
+    def kernel(delay, gain, x, out):
+        i = cuda.grid(1)
+        if i >= delay[()]:
+            out[i] = x[i - delay[()]] * gain[()]
+
+    x, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    kernel[2, 32](np.array(3, np.int32), np.array(2, np.float32), x, out)
+    np.testing.assert_array_equal(out[3:], 2 * x[:-3])
+    assert (out[:3] == 0).all()
+
+
 def test_arrays_that_share_memory():
     """A thread reads what it has written by another name, on whichever way it comes to the load."""
     def kernel(places, common, out):
