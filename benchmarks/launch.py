@@ -2,8 +2,8 @@
 
     python benchmarks/launch.py [--nvcc FILE] [--words]
 
-Medians over batches of launches of empty kernels, one thread each, and of these over rounds over all rows. C's loop is in
-this process, and a ratio is of batches that stand side by side: the host's clock is not the same at all times.
+Medians over batches of launches of empty kernels, one thread each, and of these over rounds over all rows. C's loop is
+in this process, and a ratio is of batches that stand side by side: the host's clock is not the same at all times.
 Arrays of the host are copied, so that their row is not of the launch alone. --words: C's launches alone, by how many
 words of parameters they have, given one by one or as a buffer. Needs a GPU; without nvcc there is no column of C."""
 import argparse
