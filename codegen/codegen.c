@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "core/thread/fork_lock.h"
 #include "core/thread/own_stack.h"
 
 static void dispose_text(void *text) { LLVMDisposeMessage(text); }
@@ -99,6 +100,9 @@ typedef struct Generation {
 static void generate(void *argument)
 {
     Generation *work = argument;
+    MemoryCleanup whole; /* what LLVM makes once for the process, a forked child would wait for */
+    whole_work_begin();
+    memory_defer(&whole, whole_work_end, NULL);
     Arena *arena = arena_create();
     Emitter emitter = {.ir = work->module,
                        .target = work->target,
@@ -127,6 +131,7 @@ static void generate(void *argument)
 out:
     memory_end(&cleanup);
     arena_destroy(arena);
+    memory_end(&whole);
     if (!done)
         kernel_image_free(work->image);
     work->done = done;

@@ -43,4 +43,12 @@ void long_lock_init(LongLock *lock);
 /* Nobody holds it. */
 void long_lock_destroy(LongLock *lock);
 
+/* --- what a library's own state is changed by: a fork waits until it is done, up to 10 s, since nothing makes that anew -- */
+
+/* Any number of threads at a time, none of which forks, takes Python's lock or waits for one that does. A thread that begins while
+ * another one forks waits for that. */
+void whole_work_begin(void);
+/* For a MemoryCleanup, too; unused is nothing. */
+void whole_work_end(void *unused);
+
 #endif

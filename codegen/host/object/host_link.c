@@ -16,6 +16,7 @@
 #include "codegen/host/object/host_object.h"
 #include "codegen/llvm.h"
 #include "core/base/memory.h"
+#include "core/thread/fork_lock.h"
 
 typedef struct HostText {
     const void *at;
@@ -210,7 +211,12 @@ HostCode *codegen_link_host(const KernelImage *image, const LinkItem *const *lin
     HostCode *code = memory_new(sizeof *code, diag);
     if (!code)
         return NULL;
-    if (link_object(code, image, links, link_count, diag))
+    MemoryCleanup whole; /* as of what makes code */
+    whole_work_begin();
+    memory_defer(&whole, whole_work_end, NULL);
+    bool done = link_object(code, image, links, link_count, diag);
+    memory_end(&whole);
+    if (done)
         return code;
     codegen_unlink_host(code);
     return NULL;

@@ -13,6 +13,7 @@ enum { CHILDREN = 40, SECONDS = 20 };
 
 static ShortLock locks[2];
 static volatile int counts[2][2]; /* alike under the lock */
+static volatile int works[2]; /* alike when the work is done */
 static LongLock long_lock;
 static _Atomic bool is_held, may_end;
 
@@ -30,6 +31,18 @@ static void *count(void *argument)
     return NULL;
 }
 
+static void *work(void *argument)
+{
+    while (!may_end) {
+        whole_work_begin();
+        works[0]++;
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        works[1]++;
+        whole_work_end(NULL);
+    }
+    return argument;
+}
+
 static void *hold(void *argument)
 {
     pthread_mutex_lock(&long_lock.mutex);
@@ -44,6 +57,10 @@ static void *hold(void *argument)
 static int look(void)
 {
     alarm(SECONDS);
+    if (works[0] != works[1])
+        return 2;
+    whole_work_begin();
+    whole_work_end(NULL);
     pthread_mutex_lock(&long_lock.mutex);
     pthread_mutex_unlock(&long_lock.mutex);
     for (int which = 0; which < 2; which++) {
@@ -58,11 +75,12 @@ static int look(void)
 void test_fork_lock(void)
 {
     int places[2] = {0, 1};
-    pthread_t threads[3];
+    pthread_t threads[4];
     long_lock_init(&long_lock);
     for (int which = 0; which < 2; which++)
         pthread_create(&threads[which], NULL, count, &places[which]);
     pthread_create(&threads[2], NULL, hold, NULL);
+    pthread_create(&threads[3], NULL, work, NULL);
     while (!is_held)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     for (int i = 0; i < CHILDREN; i++) {
@@ -73,7 +91,7 @@ void test_fork_lock(void)
         CHECK(waitpid(child, &status, 0) == child && status == 0);
     }
     may_end = true;
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
     CHECK(counts[0][0] == counts[0][1] && counts[1][0] == counts[1][1]);
     long_lock_destroy(&long_lock);
