@@ -59,7 +59,8 @@ def test_values(shape, count):
 def test_a_nested_function_of_more_variables_than_the_stack_has_places():
     names = [f"v{k}" for k in range(4200)]
     source = "\n".join(["def kernel(x, a):", *(f"    {name} = a" for name in names), "    def f(p):",
-                        f"        nonlocal {', '.join(names)}", *(f"        {name} += p" for name in names), "    f(a)"])
+                        f"        nonlocal {', '.join(names)}", *(f"        {name} += p" for name in names),
+                        "    f(a)"])
     with pytest.raises(errors.UnsupportedError, match="more than 4096 values at once") as raised:
         cuda.jit(made(source)).inspect("ir", SIGNATURE)
     assert "def f(p):" in str(raised.value)
