@@ -17,25 +17,29 @@
 #include "codegen/optimize/product_chain.h"
 
 #define INLINE_FIRST "always-inline,globaldce"
-/* Passes whose time is proportional to the size of a function, when what must be inlined is. A GPU's code generator computes
- * addresses again for each access unless it is told which offsets are constant. An `if` that becomes a select becomes blocks
- * again on the CPU device, one by one. */
+/* Passes whose time is proportional to the size of a function. A GPU's code generator computes addresses again for each
+ * access unless it is told which offsets are constant. An `if` that becomes a select becomes blocks again on the CPU device,
+ * one by one. */
 static const char *const linear_passes[] = {
-    [TARGET_NVPTX] = "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-keep-loops>,instsimplify,"
+    [TARGET_NVPTX] =
+        INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-keep-loops>,instsimplify,"
                      "infer-address-spaces,separate-const-offset-from-gep<lower-gep>,"
                      "early-cse<memssa>,adce,simplifycfg<no-keep-loops>)",
-    [TARGET_HOST] = "function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-keep-loops;no-speculate-blocks>,"
-                    "instsimplify,early-cse<memssa>,adce,simplifycfg<no-keep-loops;no-speculate-blocks>)",
+    [TARGET_HOST] =
+        INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>,simplifycfg<no-keep-loops;no-speculate-blocks>,"
+                     "instsimplify,early-cse<memssa>,adce,simplifycfg<no-keep-loops;no-speculate-blocks>)",
 };
 
 /* simplifycfg compares all predecessors of a block, which are as many as the tests that may fail there. */
-static const char fewest_passes[] = "function(sroa<modify-cfg>,early-cse<memssa>)";
+static const char fewest_passes[] = INLINE_FIRST ",function(sroa<modify-cfg>,early-cse<memssa>)";
 
-enum { PIPELINE_SHORT = PIPELINE_LINEAR | PIPELINE_FAST_CODE | PIPELINE_QUICK };
-
-static const char *pipeline_of_level(const Emitter *emitter)
+static const char *pipeline(const Emitter *emitter, unsigned changes)
 {
     static const char *const levels[] = {"default<O0>", "default<O1>", "default<O2>", "default<O3>"};
+    if (changes & PIPELINE_FAST_CODE)
+        return fewest_passes;
+    if (changes & (PIPELINE_LINEAR | PIPELINE_QUICK))
+        return linear_passes[emitter->target->kind];
     int level = emitter->options->opt, highest = emitter->target->kind == TARGET_HOST ? 2 : 3;
     return levels[level < 0 ? 0 : level > highest ? highest : level];
 }
@@ -81,13 +85,14 @@ static bool run_passes(Emitter *emitter, const char *passes, unsigned changes)
     return false;
 }
 
-static bool run_short_passes(Emitter *emitter, unsigned changes)
+static bool run_pipeline(Emitter *emitter, unsigned changes)
 {
-    if (!run_passes(emitter, INLINE_FIRST, 0))
-        return false;
-    promote_long_memory(emitter);
-    const char *passes = changes & PIPELINE_FAST_CODE ? fewest_passes : linear_passes[emitter->target->kind];
-    return run_passes(emitter, passes, changes);
+    if (changes & (PIPELINE_LINEAR | PIPELINE_FAST_CODE)) {
+        if (!run_passes(emitter, INLINE_FIRST, changes))
+            return false;
+        promote_long_memory(emitter);
+    }
+    return run_passes(emitter, pipeline(emitter, changes), changes);
 }
 
 /* What the size of the module changes in its passes. Functions that hand over many values and are not inlined even when
@@ -158,8 +163,7 @@ bool optimize_module(Emitter *emitter)
     unsigned changes;
     if (!verify(emitter) || !fit_to_size(emitter, &changes))
         return false;
-    bool done = changes & PIPELINE_SHORT ? run_short_passes(emitter, changes)
-                                         : run_passes(emitter, pipeline_of_level(emitter), changes);
+    bool done = run_pipeline(emitter, changes);
     if (done && emitter->ir->first->aligned)
         done = run_passes(emitter, alignment_passes, changes);
     if (emitter->target->kind == TARGET_HOST)
