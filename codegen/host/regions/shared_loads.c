@@ -34,23 +34,11 @@ bool may_write_to_argument(const IrValue *value)
     }
 }
 
-/* Whether the value may write to this argument, by its name or another one. */
-static bool may_write_to(const IrValue *value, const IrValue *argument)
+/* Of a value that may write to an argument: which one; NULL: any. */
+static const IrValue *written_memory(const IrValue *value)
 {
-    if (!may_write_to_argument(value))
-        return false;
     bool is_access = value->op == IR_STORE || value->op == IR_ATOMIC;
-    const IrValue *memory = is_access ? memory_of(value->operands[0]) : NULL;
-    return !memory || memory == argument;
-}
-
-static bool is_changing(const IrValue *argument)
-{
-    for (const IrBlock *block = argument->block->function->first; block; block = block->next)
-        for (const IrValue *value = block->first; value; value = value->next)
-            if (may_write_to(value, argument))
-                return true;
-    return false;
+    return is_access ? memory_of(value->operands[0]) : NULL;
 }
 
 /* NULL: the value is no load of an argument. */
@@ -62,15 +50,34 @@ static const IrValue *loaded_argument(const IrValue *value)
 
 bool is_of_constant_argument(const IrValue *load)
 {
-    const IrValue *memory = loaded_argument(load);
-    return memory && !is_changing(memory);
+    const IrValue *argument = loaded_argument(load);
+    if (!argument)
+        return false;
+    for (const IrBlock *block = load->block->function->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (may_write_to_argument(value)) {
+                const IrValue *memory = written_memory(value);
+                if (!memory || memory == argument)
+                    return false;
+            }
+    return true;
 }
 
 const bool *find_changing_arguments(const IrFunc *kernel, Arena *arena)
 {
     bool *changing = ARENA_ARRAY(arena, bool, kernel->parameter_count + 1);
-    for (uint32_t i = 0; i < kernel->parameter_count; i++)
-        changing[i] = is_changing(kernel->parameters[i]);
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next) {
+            if (!may_write_to_argument(value))
+                continue;
+            const IrValue *memory = written_memory(value);
+            for (uint32_t i = 0; !memory && i < kernel->parameter_count; i++)
+                changing[i] = true;
+            if (!memory)
+                return changing;
+            if (memory->op == IR_PARAM)
+                changing[memory->index] = true;
+        }
     return changing;
 }
 
