@@ -6,10 +6,11 @@
 
 #include "frontend/ssa/ssa_build.h"
 
+static const SourcePos *own_position(const Builder *b) { return b->instruction ? &b->instruction->pos : NULL; }
+
 void ssa_fail(Builder *b, DiagId id, const char *what, const char *hint)
 {
-    const SourcePos *pos = b->instruction ? &b->instruction->pos : NULL;
-    diag_fail(b->diag, pos, id, what, hint);
+    diag_fail(b->diag, own_position(b), id, what, hint);
     b->failed = true;
 }
 
@@ -295,7 +296,7 @@ void ssa_push(Builder *b, SsaValue *value)
 {
     if (b->depth >= STACK_LIMIT) {
         if (!b->failed)
-            diag_fail(b->diag, &b->instruction->pos, DIAG_DEEP_STACK, STACK_LIMIT);
+            diag_fail(b->diag, own_position(b), DIAG_DEEP_STACK, STACK_LIMIT);
         b->failed = true;
         return;
     }
