@@ -38,9 +38,12 @@ static void go_on(void)
     pthread_mutex_unlock(&whole.mutex);
 }
 
+/* The thread that forked has the mutex, in the child as before. */
 static void forget_whole_work(void)
 {
-    whole = (struct WholeWork){PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
+    whole.running = whole.forking = 0;
+    pthread_cond_init(&whole.changed, NULL);
+    pthread_mutex_unlock(&whole.mutex);
 }
 
 /* --- forks ------------------------------------------------------------------------------------------------------------ */
