@@ -1,5 +1,6 @@
 /* What LLVM's C interface has no way to ask for: a pass of ours in the middle of its pipeline, a pass less there, another
- * level for a machine, a branch the other way round, a block in two, a pass less of the code generator's, its passes again. */
+ * level for a machine, a branch the other way round, a block in two, variables out of memory together, a pass less of the
+ * code generator's, its passes again. */
 #ifndef CUJIT_CODEGEN_PASS_BUILDER_H
 #define CUJIT_CODEGEN_PASS_BUILDER_H
 
