@@ -1,4 +1,4 @@
-"""Kernels of source text that tests put together."""
+"""Kernels of source text that tests put together, and those that several files of tests look at."""
 import linecache
 
 import numpy as np
@@ -28,3 +28,14 @@ def variables_of_yields(count):
                       *(f"    yield v{k}\n    v{k} = a" for k in range(count)),
                       *(f"    yield v{k} + {k}" for k in range(0, count, 7)),
                       "def kernel(x, a):", "    for item in items(x, a):", "        x[0] += item * (x[0] % 3 + 1)"])
+
+
+def echoes(delays, gains, x, out):
+    """What the rows' elements are loaded from in front of the threads, which have them alike."""
+    row = cuda.blockIdx.y
+    i = cuda.grid(1)
+    if i < x.size:
+        value = x[i]
+        if i >= delays[row]:
+            value += x[i - delays[row]] * gains[row]
+        out[row, i] = value

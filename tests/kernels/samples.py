@@ -2,6 +2,7 @@
 import math
 
 import numpy as np
+from made_kernels import echoes
 
 from cujit import cuda, float32, int64
 
@@ -356,16 +357,6 @@ def sums_of_two(x, y, out):
         for i in range(2):
             totals[i] += tile[k, i] * y[k, t]
     out[t] = totals[0] + totals[1]
-
-
-def echoes(delays, gains, x, out):
-    row = cuda.blockIdx.y
-    i = cuda.grid(1)
-    if i < x.size:
-        value = x[i]
-        if i >= delays[row]:
-            value += x[i - delays[row]] * gains[row]
-        out[row, i] = value
 
 
 PASS_SAMPLES = {

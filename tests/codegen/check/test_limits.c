@@ -75,16 +75,18 @@ static const char sum_ir[] = "kernel sum(x: f32[1 C], y: f64[1 C])\n"
                              "  %1: f32 = load x[%0]\n"
                              "  return\n";
 
-/* Where nothing is written, a launch asks of nothing but the extents: of one, of the other and that, and the limit. */
-static void test_nothing_written(Arena *arena)
+static void check_plan(Arena *arena, const char *text, uint32_t nodes, uint32_t tests, bool asks_overlap)
 {
     LaunchPlan plan;
     LimitTests numbers;
     Diag diag = {.id = DIAG_NONE};
-    const IrModule *module = ir_parse(sum_ir, arena, &diag);
+    const IrModule *module = ir_parse(text, arena, &diag);
     CHECK(module && plan_limits(module, 0, &plan, &numbers, arena));
-    CHECK(plan.node_count == 3 && plan.test_count == 1 && numbers.overlap == RANGE_NONE);
+    CHECK(plan.node_count == nodes && plan.test_count == tests && (numbers.overlap != RANGE_NONE) == asks_overlap);
 }
+
+/* Where nothing is written, a launch asks of nothing but the extents: of one, of the other and that, and the limit. */
+static void test_nothing_written(Arena *arena) { check_plan(arena, sum_ir, 3, 1, false); }
 
 static const char saxpy_ir[] = "kernel saxpy(a: f64, x: f32[1 C], y: f32[1 C], out: f32[1 C])\n"
                                "block 0:\n"
@@ -98,15 +100,7 @@ static const char saxpy_ir[] = "kernel saxpy(a: f64, x: f32[1 C], y: f32[1 C], o
 
 /* A launch runs through all nodes: three extents, the grid and the limit, the bytes of three arrays, two that may be in the
  * third, and the 1 that this is below. */
-static void test_few_nodes(Arena *arena)
-{
-    LaunchPlan plan;
-    LimitTests numbers;
-    Diag diag = {.id = DIAG_NONE};
-    const IrModule *module = ir_parse(saxpy_ir, arena, &diag);
-    CHECK(module && plan_limits(module, 0, &plan, &numbers, arena));
-    CHECK(plan.node_count == 11 && plan.test_count == 2);
-}
+static void test_few_nodes(Arena *arena) { check_plan(arena, saxpy_ir, 11, 2, true); }
 
 static const char pairs_ir[] = "kernel pairs(x: c64[1 C], y: f32[1 C], z: f32[1 C])\n"
                                "block 0:\n"
