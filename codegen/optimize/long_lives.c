@@ -93,28 +93,34 @@ static void list_blocks(LongLives *l, LLVMValueRef function)
     }
 }
 
+static void each_edge(LongLives *l, void (*visit)(LongLives *l, uint32_t from, Block *to))
+{
+    for (uint32_t i = 0; i < l->count; i++) {
+        LLVMValueRef last = LLVMGetBasicBlockTerminator(l->blocks[i].llvm);
+        for (unsigned k = 0; k < LLVMGetNumSuccessors(last); k++)
+            visit(l, i, &l->blocks[place_of(l, LLVMGetSuccessor(last, k))]);
+    }
+}
+
+static void count_predecessor(LongLives *l, uint32_t from, Block *to)
+{
+    (void)l, (void)from;
+    to->count++;
+}
+
+static void add_predecessor(LongLives *l, uint32_t from, Block *to) { l->predecessors[to->first + to->count++] = from; }
+
 static void list_predecessors(LongLives *l)
 {
     uint32_t total = 0;
-    for (int is_filling = 0; is_filling < 2; is_filling++) {
-        for (uint32_t i = 0; i < l->count; i++) {
-            LLVMValueRef last = LLVMGetBasicBlockTerminator(l->blocks[i].llvm);
-            for (unsigned k = 0; k < LLVMGetNumSuccessors(last); k++) {
-                Block *target = &l->blocks[place_of(l, LLVMGetSuccessor(last, k))];
-                if (is_filling)
-                    l->predecessors[target->first + target->count] = i;
-                target->count++;
-            }
-        }
-        if (is_filling)
-            break;
-        for (uint32_t i = 0; i < l->count; i++) {
-            l->blocks[i].first = total;
-            total += l->blocks[i].count;
-            l->blocks[i].count = 0;
-        }
-        l->predecessors = ARENA_ARRAY(l->emitter->arena, uint32_t, total);
+    each_edge(l, count_predecessor);
+    for (uint32_t i = 0; i < l->count; i++) {
+        l->blocks[i].first = total;
+        total += l->blocks[i].count;
+        l->blocks[i].count = 0;
     }
+    l->predecessors = ARENA_ARRAY(l->emitter->arena, uint32_t, total);
+    each_edge(l, add_predecessor);
 }
 
 static void add_use(LongLives *l, LLVMValueRef llvm, LLVMBasicBlockRef block)
