@@ -31,6 +31,7 @@ void test_errors(void);
 void test_llvm7_rewrite(void);
 void test_limits(void);
 void test_machines(void);
+void test_forks(void);
 
 typedef struct Grid {
     int blocks[3], threads[3];   /* 0 counts as 1 */
