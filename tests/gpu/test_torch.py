@@ -9,7 +9,7 @@ from cujit.cuda.devicearray import DeviceNDArray
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.filterwarnings("ignore::cujit.errors.PerformanceWarning")
 
-has_gpu = torch.cuda.is_available()
+has_gpu = torch.cuda.is_available() and cuda.get_current_device().kind == "cuda"
 PLACES = [pytest.param("cuda", marks=pytest.mark.skipif(not has_gpu, reason="needs a GPU")), "cpu"]
 needs_gpu = pytest.mark.skipif(not has_gpu, reason="needs a GPU")
 
