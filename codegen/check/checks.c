@@ -58,6 +58,17 @@ static void add_watches(IrModule *module, CheckSet wanted)
     arena_destroy(arena);
 }
 
+/* What was there for the checks alone: they have taken what they need. */
+static void drop_unused(IrModule *module)
+{
+    for (IrFunc *function = module->first; function; function = function->next) {
+        if (function->lacks_body)
+            continue;
+        prune(function, false);
+        ir_renumber(function);
+    }
+}
+
 static void add_checks(IrModule *module, Checks *checks)
 {
     uint32_t before = module->exception_count;
@@ -72,6 +83,7 @@ static void add_checks(IrModule *module, Checks *checks)
     add_watches(module, checks->wanted);
     if (!module->first_watcher)
         module->first->reports |= module->exception_count > before;
+    drop_unused(module);
 }
 
 /* The kernel is made for launches within limits where somebody tests that, but for a variant for those beyond them. */

@@ -492,7 +492,7 @@ static void narrow_function(Narrowing *n)
     for (uint32_t i = 0; i < graph->count; i++)
         for (IrValue *phi = graph->order[i]->first; phi && phi->op == IR_PHI; phi = phi->next)
             finish_phi(n, graph, phi);
-    prune(n->function);
+    prune(n->function, false);
     ir_renumber(n->function);
 }
 

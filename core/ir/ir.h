@@ -389,7 +389,8 @@ IrOp ir_negated(IrOp comparison);
 void leave_out_known_tests(IrFunc *function);
 /* Joins and orders blocks. */
 void simplify_blocks(IrFunc *function);
-/* Removes values of no effect that nothing uses. */
-void prune(IrFunc *function);
+/* Removes values of no effect that nothing uses. asks_checks: but for those that check mode looks at for their own sake,
+ * as Python does what they stand for whoever uses it: reads, views, items, and operations that are marked. */
+void prune(IrFunc *function, bool asks_checks);
 
 #endif

@@ -24,6 +24,19 @@ static void mark(bool *live, IrValue *root, IrValue **stack)
     }
 }
 
+/* Whether Python might raise there. */
+static bool is_checked(const IrValue *value)
+{
+    switch (ir_op_info[value->op].hint) {
+    case IR_HINT_KIND_WRAPS:
+    case IR_HINT_KIND_DIVIDES:
+    case IR_HINT_KIND_NARROWS: return value->hint == IR_CHECKED;
+    default: break;
+    }
+    bool has_index = value->op == IR_SUBARRAY && value->hint;
+    return value->op == IR_LOAD || value->op == IR_PICK || has_index;
+}
+
 static void sweep(IrBlock *block, const bool *live)
 {
     IrValue **link = &block->first;
@@ -39,14 +52,14 @@ static void sweep(IrBlock *block, const bool *live)
     assert(ir_is_terminated(block)); /* terminators have effects */
 }
 
-void prune(IrFunc *function)
+void prune(IrFunc *function, bool asks_checks)
 {
     Arena *arena = function->module->arena;
     bool *live = ARENA_ARRAY(arena, bool, function->value_count);
     IrValue **stack = ARENA_ARRAY(arena, IrValue *, function->value_count);
     for (IrBlock *block = function->first; block; block = block->next)
         for (IrValue *value = block->first; value; value = value->next)
-            if (value->op == IR_PARAM || ir_has_effect(value))
+            if (value->op == IR_PARAM || ir_has_effect(value) || (asks_checks && is_checked(value)))
                 mark(live, value, stack);
     for (IrBlock *block = function->first; block; block = block->next)
         sweep(block, live);

@@ -344,7 +344,7 @@ bool emit_instance(Frontend *frontend, Instance *instance)
     ir_link_blocks(instance->ir);
     finish_phis(&l);
     leave_out_known_tests(instance->ir);
-    prune(instance->ir);
+    prune(instance->ir, frontend->request->checks & CHECKS_ALL && !instance->code->is_library);
     simplify_blocks(instance->ir);
     ir_renumber(instance->ir);
     instance->is_complete = true;

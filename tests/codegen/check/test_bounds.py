@@ -1,4 +1,6 @@
 """The check `bounds`: what it reports, where, and that nothing is written out of bounds."""
+import re
+
 import numpy as np
 import pytest
 
@@ -117,6 +119,60 @@ def test_device_functions_and_silent_raises():
     assert out.tolist() == [1, 1, 1, 1, 1, 0, 1, 1]
     told = fault(kernel, np.ones(7), np.zeros(8), threads=8)
     assert "of 'x'" in told and f"line {picky.py_func.__code__.co_firstlineno + 4}, in picky" in told
+
+
+def made(what, function, check):
+    text = cuda.jit(check=check)(function).inspect(what, (float64[::1], float64[:, ::1], int64))
+    return re.sub(r" ;.*|exception .*|%\d+", "", text)
+
+
+def test_reads_that_nobody_uses_are_tested_and_not_made():
+    def reads(x, y, k):
+        i = cuda.grid(1)
+        if i < x.size:
+            k = int(x[i])
+            x[i] = 1.0
+            w = x[k]
+            y[k]
+            w = (k, 3)[k]
+            w = y[k, 1]
+
+    def none(x, y, k):
+        i = cuda.grid(1)
+        if i < x.size:
+            k = int(x[i])
+            x[i] = 1.0
+
+    text = made("checks", reads, "bounds")
+    assert text.count("raise") == 4 and not re.search("subarray|pick|tuple", text)
+    assert text.count(" load ") == 1
+    assert "raise" not in made("checks", none, "bounds")
+    for stage in "ir", "checks", "asm":
+        assert made(stage, reads, False).replace("reads", "none") == made(stage, none, False)
+
+
+def test_reads_that_nobody_uses_and_the_launch_proves_cost_nothing():
+    def reads(x, y, k):
+        for i in range(x.size):
+            x[i]
+            for value in x:
+                w = value
+        for row in y:
+            row[:4]
+
+    @cuda.jit(check="bounds")
+    def others(x, y, k):
+        i = cuda.grid(1)
+        x[i], y[i, k], y[k]
+
+    text = made("checks", reads, "bounds")
+    assert "raise" not in text and "load" not in text
+    text = made("checks", others.py_func, "bounds")
+    assert "raise" not in text and "load" not in text and "subarray" not in text  # the launch's
+    x, y = np.zeros(8), np.zeros((8, 3))
+    others[1, 8](x, y, 2)
+    for grid, place in ((9, 2), (8, 3), (8, -4)):
+        assert "out of bounds" in fault(others, x, y, place, threads=grid)
 
 
 def test_loops_and_barriers():

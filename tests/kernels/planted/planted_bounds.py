@@ -480,6 +480,144 @@ def launch(check):
 
     kernel[1, 1](on_device(1))
 """),
+    ("global", "load that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(x, out):
+        t = cuda.threadIdx.x
+        w = x[t + 1]  # fault
+        w = 1.0
+        out[t] = w
+
+    kernel[1, 4](on_device(4), on_device(4))
+"""),
+    ("global", "expression that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(x, out):
+        t = cuda.threadIdx.x
+        out[t] = t
+        2 * x[t, -t] + 1 > 0  # fault
+
+    kernel[1, 4](on_device(4, 2), on_device(4))
+"""),
+    ("global", "one of two that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(x, out):
+        t = cuda.threadIdx.x
+        a, b = x[t], x[t + 1]  # fault
+        out[t] = a
+
+    kernel[1, 4](on_device(4), on_device(4))
+"""),
+    ("global", "view that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(x, out):
+        t = cuda.threadIdx.x
+        row = x[1, :, t]  # fault
+        row = out
+        row[t] = 1.0
+
+    kernel[1, 4](on_device(2, 3, 3), on_device(4))
+"""),
+    ("global", "cache hint that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(x):
+        cuda.ldcs(x, cuda.threadIdx.x + 1)  # fault
+
+    kernel[1, 4](on_device(4))
+"""),
+    ("global", "function that nobody uses", """
+def launch(check):
+    @cuda.jit(device=True)
+    def second(values, i):
+        values[i + 1]  # fault
+        return i
+
+    @cuda.jit(check=check)
+    def kernel(x):
+        def both(i):
+            return second(x, i) + second(x, i - 1)
+
+        both(cuda.threadIdx.x)
+
+    kernel[1, 4](on_device(4))
+"""),
+    ("global", "generator that nobody uses", """
+def launch(check):
+    def places(x, n):
+        for k in range(n):
+            x[k + 1]  # fault
+            yield k
+
+    @cuda.jit(check=check)
+    def kernel(x, out):
+        for k in places(x, x.size):
+            out[k] = 1.0
+
+    kernel[1, 1](on_device(4), on_device(4))
+"""),
+    ("shared", "load that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(out):
+        tile = cuda.shared.array(8, float64)
+        t = cuda.threadIdx.x
+        tile[t] = t
+        cuda.syncthreads()
+        tile[t + 1]  # fault
+        out[t] = tile[7 - t]
+
+    kernel[1, 8](on_device(8))
+"""),
+    ("local", "load that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(n):
+        mine = cuda.local.array(4, float64)
+        for k in range(n):
+            w = mine[k]  # fault
+
+    kernel[1, 4](5)
+"""),
+    ("constant", "load that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel():
+        TABLE[cuda.threadIdx.x + 4]  # fault
+        TABLE[9]
+
+    kernel[1, 8]()
+"""),
+    ("record", "field that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(x):
+        x[cuda.threadIdx.x].a  # fault
+
+    kernel[1, 4](on_device(3, dtype=PAIR))
+"""),
+    ("record", "record that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(x):
+        x[cuda.threadIdx.x]  # fault
+
+    kernel[1, 4](on_device(3, dtype=PAIR))
+"""),
+    ("tuple", "item that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(out, n):
+        items = (1.0, 2.0, n * 3.0)
+        items[cuda.threadIdx.x]  # fault
+        out[0] = 1.0
+
+    kernel[1, 4](on_device(4), 1)
+"""),
     ("constant", "ufunc", """
 def launch(check):
     @cujit.vectorize(["float64(int64)"], check=check)

@@ -55,6 +55,18 @@ def kernel(x, f, n, u, o, out):
     i = cuda.grid(1)
     out[i] = 7 % x[i]  # fault
 """),
+    "remainder that nobody uses": (1, "7 % 0 of int64: division by zero", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    7 % x[i]  # fault
+"""),
+    "sum that nobody uses": (1, f"{LARGE} + 1 does not fit int64", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    y = x[i] + 1  # fault
+    y = 2
+    out[i] = y
+"""),
     "quotient": (1, f"{-LARGE - 1} // -1 does not fit int64", """
 def kernel(x, f, n, u, o, out):
     i = cuda.grid(1)

@@ -112,6 +112,13 @@ def kernel(x, out):
         cuda.syncthreads()
         out[i] = s[63 - i]  # fault
 """),
+    ("shared", "read that nobody uses", """
+def kernel(x, out):
+    s = cuda.shared.array(64, float64)
+    i = cuda.threadIdx.x
+    s[i] = x[i]  # fault
+    s[63 - i]  # fault
+"""),
     ("global", "same block", """
 def kernel(x, out):
     i = cuda.grid(1)

@@ -73,6 +73,14 @@ def kernel(x, out):
     a[0] = 1
     out[cuda.threadIdx.x] = a[cuda.threadIdx.x % 4]  # fault
 """),
+    ("local", "element that nobody uses", """
+def kernel(x, out):
+    a = cuda.local.array(4, float64)
+    a[0] = 1
+    b = a[cuda.threadIdx.x % 4]  # fault
+    b = a[0]
+    out[cuda.threadIdx.x] = b
+"""),
     ("local", "accumulator in a loop", """
 def kernel(x, out):
     total = cuda.local.array(1, float64)
