@@ -204,9 +204,9 @@ SHAPES = [
     (captured_variables, [200, 800, 3200]), (shared_variables, [200, 800, 3200]),
     (generator_expressions, [100, 400, 1600]), (arguments, [8, 32, 128]),
     (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
-    (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000]), (indices_from_memory, [250, 500, 1000, 4000]),
+    (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000, 36000]), (indices_from_memory, [250, 500, 1000, 4000]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
-    (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 256, 1024, 2048, 4096]),
+    (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 128, 256, 512, 1024, 2048, 4096]),
 ]
 TUPLE_ARGUMENTS = {tuple_argument, indexed_argument}
 NUMBER_ARGUMENTS = {loops_of_the_same_end, variables_of_ifs, variables_of_ifs_in_a_loop, variables_of_loops,

@@ -20,7 +20,7 @@ ModuleSize measure_module(Emitter *emitter);
 
 /* What is done in another way than in modules of ordinary size; bits. */
 enum {
-    PIPELINE_INLINE_FIRST = 1, /* what must be inlined is before any other pass */
+    PIPELINE_INLINE_FIRST = 1, /* what must be inlined is before any other pass, and structs of results are gone */
     PIPELINE_NO_SLP = 2, /* operations of one thread are not put together to vectors */
     PIPELINE_NO_STRAIGHT_LINES = 4, /* a GPU's addresses are not made from those above them by a difference */
     PIPELINE_LINEAR = 8, /* only passes whose time is proportional to the size, and code without further ones */

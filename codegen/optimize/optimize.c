@@ -17,6 +17,8 @@
 #include "codegen/optimize/product_chain.h"
 
 #define INLINE_FIRST "always-inline,globaldce"
+/* What a function put into a struct for its caller, which takes it out of there, is handed on before anybody looks at it. */
+#define FOLD_MEMBERS "function(instsimplify,adce)"
 /* Passes whose time is proportional to the size of a function. A GPU's code generator computes addresses again for each
  * access unless it is told which offsets are constant. An `if` that becomes a select becomes blocks again on the CPU device,
  * one by one. */
@@ -112,9 +114,9 @@ static bool fit_to_size(Emitter *emitter, unsigned *changes)
         return true;
     }
     emitter->is_quick = false;
-    if (*changes & PIPELINE_LINEAR || !(*changes & PIPELINE_INLINE_FIRST))
+    if (!(*changes & PIPELINE_INLINE_FIRST))
         return true;
-    if (!run_passes(emitter, INLINE_FIRST, 0))
+    if (!run_passes(emitter, INLINE_FIRST "," FOLD_MEMBERS, 0))
         return false;
     size = measure_module(emitter);
     *changes = pipeline_for_size(&size, device);
