@@ -65,8 +65,8 @@ struct RtEvent {
 struct RtKernel {
     RtDevice *device;
     KernelLimits limits;
-    char name[256]; /* for messages */
     bool cooperative, starts_early; /* in every launch */
+    char name[256]; /* for messages */
 };
 
 struct RtModule {

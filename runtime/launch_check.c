@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "runtime/runtime.h"
-
 #define LAUNCH_FAIL(diag, ...)                                   \
     do {                                                         \
         char text[400];                                          \
@@ -66,18 +64,6 @@ static bool check_cluster(const uint32_t grid[3], const uint32_t cluster[3], Dia
     return true;
 }
 
-/* Whether the launch is within all limits that every launch has. 0 of anything is too much, by the turn below it. */
-static inline bool fits(const LaunchLimits *device, const KernelLimits *kernel, const RtLaunch *launch)
-{
-    bool ok = true;
-#pragma GCC unroll 3
-    for (int axis = 0; axis < 3; axis++)
-        ok &= (launch->grid[axis] - 1 < device->grid[axis]) & (launch->block[axis] - 1 < device->block[axis]);
-    uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
-    uint64_t shared = (uint64_t)launch->dynamic_shared + kernel->static_shared;
-    return ok & (threads <= device->threads) & (threads <= kernel->threads) & (shared <= device->shared);
-}
-
 /* Finds out what does not fit, for the message. */
 static bool __attribute__((noinline, cold)) check_each(const LaunchLimits *device, const KernelLimits *kernel,
                                                        const char *kernel_name, const RtLaunch *launch, Diag *diag)
@@ -91,6 +77,6 @@ static bool __attribute__((noinline, cold)) check_each(const LaunchLimits *devic
 bool launch_check(const LaunchLimits *device, const KernelLimits *kernel, const char *kernel_name,
                   const RtLaunch *launch, Diag *diag)
 {
-    return (fits(device, kernel, launch) || check_each(device, kernel, kernel_name, launch, diag)) &&
+    return (launch_fits(device, kernel, launch) || check_each(device, kernel, kernel_name, launch, diag)) &&
            (!launch->cluster[0] || check_cluster(launch->grid, launch->cluster, diag));
 }

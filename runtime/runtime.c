@@ -1,6 +1,7 @@
 /* The face of runtime.h: finds the device, answers what needs none, and calls through the kind's table. What does no more
  * than that is made by the rows of backend.def. */
 #include "runtime/runtime.h"
+#include "core/base/likely.h"
 #include "core/base/memory.h"
 
 #include <stdatomic.h>
@@ -297,7 +298,6 @@ bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, R
 }
 
 void rt_track_writes(void) { host_track_writes(); }
-bool rt_tracks_writes(void) { return host_tracks_writes(); }
 void rt_note_all_written(RtPointer pointer) { host_note_all_written(pointer); }
 
 bool rt_next_unwritten(RtPointer from, RtPointer to, RtPointer *begin, RtPointer *end)
@@ -451,14 +451,14 @@ uint64_t rt_module_handle(const RtModule *module) { return module->handle; }
 
 uint64_t rt_kernel_module(RtKernel *kernel) { return kernel->device->backend->kernel_module(kernel); }
 
-static bool launch_now(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
+static inline __attribute__((always_inline)) bool launch_now(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
     return exceptions_check_stream(&kernel->device->exceptions, launch->stream, diag) &&
            kernel->device->backend->launch(kernel, launch, diag);
 }
 
 /* Of a kernel that says how it is launched, or where the thread records a graph. */
-static __attribute__((noinline)) bool launch_with_care(RtKernel *kernel, RtLaunch launch, Diag *diag)
+static OFF_LAUNCH_PATH bool launch_with_care(RtKernel *kernel, RtLaunch launch, Diag *diag)
 {
     RtGraph *graph = rt_graph_recorded();
     launch.cooperative |= kernel->cooperative;
@@ -466,9 +466,9 @@ static __attribute__((noinline)) bool launch_with_care(RtKernel *kernel, RtLaunc
     return graph ? graph_add_launch(graph, kernel, &launch, diag) : launch_now(kernel, &launch, diag);
 }
 
-bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
+LAUNCH_PATH bool rt_launch(RtKernel *kernel, const RtLaunch *launch, Diag *diag)
 {
     bool is_plain = !atomic_load_explicit(&rt_recording_threads, memory_order_relaxed) &&
                     !(kernel->cooperative | kernel->starts_early);
-    return is_plain ? launch_now(kernel, launch, diag) : launch_with_care(kernel, *launch, diag);
+    return LIKELY(is_plain) ? launch_now(kernel, launch, diag) : launch_with_care(kernel, *launch, diag);
 }

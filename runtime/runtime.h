@@ -128,7 +128,8 @@ bool rt_copy_between(RtDevice *to_device, RtPointer to, RtDevice *from_device, R
                      RtStream *stream, Diag *diag);
 /* On the CPU device: from now on it is known of new arrays what of them is written, for kernels with check="init". */
 void rt_track_writes(void);
-bool rt_tracks_writes(void);
+extern _Atomic bool rt_write_tracking;
+static inline bool rt_tracks_writes(void) { return atomic_load_explicit(&rt_write_tracking, memory_order_relaxed); }
 /* Somebody may write the array in which the address lies without being seen: all of it counts as written. */
 void rt_note_all_written(RtPointer pointer);
 /* For kernels that find out themselves what they write: the first array in [from, to) that is not written in full, and a

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/base/likely.h"
 #include "core/kernel/kernel_abi.h"
 
 typedef __int128 Wide;
@@ -431,7 +432,7 @@ static inline bool test_holds_in_words(const RangeTest *test, Words index, int64
            !(test->from_end && __builtin_sub_overflow(first, extent, &first)) && least >= first && most < extent;
 }
 
-bool launch_plan_holds_in_words(const LaunchPlan *plan, const LaunchFacts *facts)
+LAUNCH_PATH bool launch_plan_holds_in_words(const LaunchPlan *plan, const LaunchFacts *facts)
 {
     Words ranges[LAUNCH_MOST_NODES];
     assert(plan->node_count <= LAUNCH_MOST_NODES);

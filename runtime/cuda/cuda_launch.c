@@ -11,7 +11,7 @@
 enum { PORTABLE_CLUSTER = 8, FIRST_WITH_CLUSTERS = 90, FIRST_WITH_OVERLAP = 90 };
 
 /* Asks once for all the shared memory that the device gives a block; the opt-in is a permission, not a reservation. */
-static __attribute__((noinline)) bool allow_all_shared(CudaKernel *kernel, Diag *diag)
+static OFF_LAUNCH_PATH bool allow_all_shared(CudaKernel *kernel, Diag *diag)
 {
     uint32_t most = kernel->base.device->limits.shared - (kernel->base.limits.static_shared - kernel->reserved);
     if (!driver_call(diag, cuFuncSetAttribute, kernel->function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
@@ -92,7 +92,7 @@ static bool starts_early(const RtKernel *kernel, const RtLaunch *launch)
 }
 
 /* Cooperative launches, clusters and launches that start early: attributes of cuLaunchKernelEx. */
-static bool launch_extended(CudaKernel *kernel, const RtLaunch *launch, void **extra, Diag *diag)
+static OFF_LAUNCH_PATH bool launch_extended(CudaKernel *kernel, const RtLaunch *launch, void **extra, Diag *diag)
 {
     CUlaunchAttribute attributes[3] = {0};
     CUlaunchConfig config = {
@@ -130,7 +130,25 @@ static bool launch_extended(CudaKernel *kernel, const RtLaunch *launch, void **e
     return driver_check(diag, DRIVER_cuLaunchKernelEx, result);
 }
 
-bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
+/* More than a grid of blocks. */
+static inline bool asks_for_more(const RtLaunch *launch)
+{
+    return (launch->cooperative | launch->starts_early) || launch->cluster[0];
+}
+
+static OFF_LAUNCH_PATH bool check_closer(const RtKernel *kernel, const RtLaunch *launch, Diag *diag)
+{
+    if (!launch_check(&kernel->device->limits, &kernel->limits, kernel->name, launch, diag))
+        return false;
+    return !launch->cluster[0] || kernel->device->sm >= FIRST_WITH_CLUSTERS || fail_clusters(diag);
+}
+
+static bool has_attributes(const RtKernel *kernel, const RtLaunch *launch)
+{
+    return launch->cooperative || launch->cluster[0] || starts_early(kernel, launch);
+}
+
+LAUNCH_PATH bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
 {
     CudaKernel *kernel = (CudaKernel *)base;
     CudaScope scope;
@@ -138,22 +156,21 @@ bool cuda_launch(RtKernel *base, const RtLaunch *launch, Diag *diag)
     void *buffer[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, (void *)(uintptr_t)launch->parameters,
                       CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
     void **extra = size ? buffer : NULL;
-    if (!launch_check(&base->device->limits, &base->limits, base->name, launch, diag))
+    bool is_plain = launch_fits(&base->device->limits, &base->limits, launch) && !asks_for_more(launch);
+    if (UNLIKELY(!is_plain && !check_closer(base, launch, diag)))
         return false;
-    if (launch->cluster[0] && base->device->sm < FIRST_WITH_CLUSTERS)
-        return fail_clusters(diag);
     if (!cuda_enter_stream(base->device, launch->stream, &scope, diag))
         return false;
     bool ok = allow_dynamic_shared(kernel, launch->dynamic_shared + kernel->reserved, diag);
-    if (!ok)
+    if (UNLIKELY(!ok))
         return cuda_leave(&scope, false);
-    if (launch->cooperative || launch->cluster[0] || starts_early(base, launch))
+    if (UNLIKELY(!is_plain && has_attributes(base, launch)))
         ok = launch_extended(kernel, launch, extra, diag);
     else
         ok = driver_call(diag, cuLaunchKernel, kernel->function, launch->grid[0], launch->grid[1], launch->grid[2],
                          launch->block[0], launch->block[1], launch->block[2],
                          launch->dynamic_shared + kernel->reserved, cuda_stream_of(launch->stream), NULL, extra);
-    if (ok)
+    if (LIKELY(ok))
         launch_log_add(kernel->logged_name, base->device->ordinal, stream_handle_or_default(launch->stream));
     return cuda_leave(&scope, ok);
 }

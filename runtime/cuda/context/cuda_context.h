@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "core/base/likely.h"
 #include "runtime/cuda/context/cuda_staging.h"
 
 typedef struct CudaDevice {
@@ -46,9 +47,9 @@ static inline bool cuda_is_ordered(const CudaDevice *device) { return device->ha
 bool cuda_is_captured(CUstream stream);
 
 /* The parts of these that launches hardly ever need. */
-bool cuda_switch(RtDevice *device, CUcontext former, CudaScope *scope, Diag *diag);
-bool cuda_switch_back(const CudaScope *scope, bool ok);
-bool cuda_meet(RtStream *stream, CudaScope *scope, Diag *diag);
+__attribute__((cold)) bool cuda_switch(RtDevice *device, CUcontext former, CudaScope *scope, Diag *diag);
+__attribute__((cold)) bool cuda_switch_back(const CudaScope *scope, bool ok);
+__attribute__((cold)) bool cuda_meet(RtStream *stream, CudaScope *scope, Diag *diag);
 
 static inline bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag)
 {
@@ -56,7 +57,7 @@ static inline bool cuda_enter(RtDevice *device, CudaScope *scope, Diag *diag)
     scope->restores = scope->restores_mode = false;
     if (!driver_call(diag, cuCtxGetCurrent, &current))
         return false;
-    return current == ((CudaDevice *)device)->context || cuda_switch(device, current, scope, diag);
+    return LIKELY((uint64_t)(uintptr_t)current == device->context) || cuda_switch(device, current, scope, diag);
 }
 
 static inline bool cuda_enter_stream(RtDevice *device, RtStream *stream, CudaScope *scope, Diag *diag)

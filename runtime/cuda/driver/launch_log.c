@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/likely.h"
 #include "core/base/memory.h"
 
 enum { LAUNCHES = 16, SHOWN_NAMES = 6, LONGEST_NAME = 60 };
@@ -44,7 +45,7 @@ const char *launch_log_name(const char *text)
 }
 
 /* --- launches ----------------------------------------------------------------------------------------------------------- */
-void launch_log_add(const char *name, int device, uint64_t stream)
+LAUNCH_PATH void launch_log_add(const char *name, int device, uint64_t stream)
 {
     uint64_t number = atomic_fetch_add_explicit(&launch_count, 1, memory_order_relaxed);
     Launched *launched = &launches[number % LAUNCHES];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/base/memory.h"
+#include "runtime/runtime.h"
 
 enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, FIRST_CAPACITY = 64 };
 
@@ -140,10 +141,10 @@ static struct {
     DeviceArray *arrays; /* by address; those that are not written in full */
     size_t count, capacity;
 } device = {.lock = PTHREAD_MUTEX_INITIALIZER};
-static atomic_bool is_tracking;
+_Atomic bool rt_write_tracking;
 
-void host_track_writes(void) { atomic_store(&is_tracking, true); }
-bool host_tracks_writes(void) { return atomic_load_explicit(&is_tracking, memory_order_relaxed); }
+void host_track_writes(void) { atomic_store(&rt_write_tracking, true); }
+bool host_tracks_writes(void) { return rt_tracks_writes(); }
 
 /* The first array that ends behind the address. */
 static size_t find_locked(uint64_t address)
