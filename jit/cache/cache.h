@@ -29,6 +29,8 @@ struct JitSpecialization {
             JIT_LAUNCHED_FIELDS
         };
     };
+    _Atomic(RtKernel *) kernel; /* owned, but where there was a quick start */
+    LaunchPlan plan; /* in the arena */
     _Atomic(JitSpecialization *) next;
     Arena *arena; /* owns types, abi and written */
     uint32_t value_tests; /* the last ones of its plan: of records that are passed by value, or by pointer */
@@ -46,7 +48,6 @@ struct JitSpecialization {
     bool waits; /* a launch of it returns when the kernel is done */
     uint32_t exception_count;
     const IrException *exceptions; /* by the code in a record; in the arena */
-    _Atomic(RtKernel *) kernel; /* owned, but where there was a quick start */
     QuickStart *quick; /* what replaces the code that it began with; owned. NULL: nothing, and nothing has */
     const JitSpecialization *replaces; /* the one whose quick code it is to replace; NULL: none */
     bool is_quick; /* its code has been made quickly */
@@ -58,9 +59,8 @@ struct JitSpecialization {
     int64_t times[JIT_STEP_COUNT]; /* nanoseconds */
     _Atomic bool are_times_taken;
     _Atomic bool is_announced; /* to who watches what is linked */
-    /* Launches for which the plan does not hold are a variant's (variant.c), whose code checks more. */
     JitFunction *function;
-    LaunchPlan plan; /* in the arena */
+    /* Launches for which the plan does not hold are a variant's (variant.c), whose code checks more. */
     _Atomic(JitSpecialization *) variants; /* a list that grows at its head; owned */
     const LaunchTests *failed; /* of a variant: the tests that its code does not count on; NULL: it is none */
 };

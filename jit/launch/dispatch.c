@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/base/likely.h"
 #include "core/base/memory.h"
 #include "core/thread/later_work.h"
 #include "jit/launch/launch_state.h"
@@ -368,22 +369,28 @@ static __attribute__((noinline)) bool launch_quickly(const JitSpecialization *va
     return is_there && launch_as(variant, specialization, launch, overflows, ran, diag);
 }
 
-bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOverflows *overflows, bool *ran,
-                Diag *diag)
+static OFF_LAUNCH_PATH bool launch_in_another_way(const JitSpecialization *variant,
+                                                  const JitSpecialization *specialization, RtLaunch *launch,
+                                                  JitOverflows *overflows, bool *ran, Diag *diag)
 {
     if (overflows)
         *overflows = (JitOverflows){0};
+    if (!variant)
+        return *ran = false;
+    return variant->quick ? launch_quickly(variant, specialization, launch, overflows, ran, diag)
+                          : launch_as(variant, specialization, launch, overflows, ran, diag);
+}
+
+LAUNCH_PATH bool jit_launch(const JitSpecialization *specialization, RtLaunch *launch, JitOverflows *overflows,
+                            bool *ran, Diag *diag)
+{
     const JitSpecialization *variant = specialization;
     if (specialization->plan.test_count)
         variant = jit_variant(specialization, launch, diag);
-    if (!variant)
-        return *ran = false;
-    if (variant == specialization && is_launched_as_it_is(specialization)) { /* which quick code is not */
-        launch->parameters_size = specialization->abi->size;
-        return *ran = rt_launch(jit_current_kernel(specialization), launch, diag);
-    }
-    return variant->quick ? launch_quickly(variant, specialization, launch, overflows, ran, diag)
-                          : launch_as(variant, specialization, launch, overflows, ran, diag);
+    if (UNLIKELY(variant != specialization || overflows || !is_launched_as_it_is(specialization)))
+        return launch_in_another_way(variant, specialization, launch, overflows, ran, diag);
+    launch->parameters_size = specialization->abi->size; /* quick code is not launched as it is */
+    return *ran = rt_launch(jit_current_kernel(specialization), launch, diag);
 }
 
 /* The specialization or the variant of one with that tag. */

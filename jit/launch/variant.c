@@ -62,12 +62,11 @@ static const JitSpecialization *make_locked(JitSpecialization *specialization, c
     return made;
 }
 
-const JitSpecialization *jit_variant(const JitSpecialization *specialization, const RtLaunch *launch, Diag *diag)
+const JitSpecialization *jit_variant_by_ranges(const JitSpecialization *specialization, const LaunchFacts *facts,
+                                               Diag *diag)
 {
-    LaunchFacts facts = {launch->grid, launch->block, launch->dynamic_shared, launch->parameters};
     LaunchTests failed;
-    if (launch_plan_holds_in_words(&specialization->plan, &facts) ||
-        launch_plan_holds(&specialization->plan, &facts, &failed))
+    if (launch_plan_holds(&specialization->plan, facts, &failed))
         return specialization;
     const JitSpecialization *found = find(specialization, &failed);
     if (found)
