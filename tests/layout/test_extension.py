@@ -68,3 +68,15 @@ def test_functions_of_a_compilation_lie_together(extension):
     assert len(places) > 5000, "most names are of another LLVM: scripts/function_order.py"
     middle = places[len(places) // 20 : -len(places) // 20]
     assert middle[-1] - middle[0] < 1.5 * len(middle)
+
+
+@pytest.mark.skipif(not shutil.which("nm"), reason="needs nm")
+def test_functions_of_a_launch_lie_together(extension):
+    """In few pages, whichever rooms they are of (core/base/likely.h)."""
+    path = {"launcher_vectorcall", "ext_frame_pack", "jit_launch", "rt_launch", "cuda_launch"}
+    symbols = subprocess.run(["nm", extension], check=True, capture_output=True, text=True).stdout.split("\n")
+    found = {words[2]: int(words[0], 16) for words in map(str.split, symbols) if len(words) == 3 and words[2] in path}
+    if not found:
+        pytest.skip("it is stripped")
+    assert found.keys() == path
+    assert max(found.values()) - min(found.values()) < 64 * 1024

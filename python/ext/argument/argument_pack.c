@@ -3,6 +3,7 @@
 #include "ext/argument/launch_frame.h"
 
 #include "core/base/address.h"
+#include "core/base/likely.h"
 #include "ext/argument/argument_types.h"
 #include "ext/array/array_kind.h"
 #include "ext/array/array_view.h"
@@ -22,6 +23,7 @@ typedef struct Packer {
 } Packer;
 
 static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type);
+static uint32_t pack_numbers(Packer *packer, PyObject *const *args, const Type *const *types, uint32_t count);
 static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type);
 
 /* A member of the enum of that type. */
@@ -42,23 +44,10 @@ static void write_number(Packer *packer, const Type *type, const uint8_t *bytes)
         memcpy(packer->frame->parameters + packer->field++->offset, bytes + i * size, size);
 }
 
-/* Python's floats and small ints, which most numbers are. */
-static inline bool pack_usual_number(Packer *packer, PyObject *value, const Type *type)
-{
-    int64_t number;
-    const void *bytes = &number;
-    if (type == TYPE_OF(FLOAT64) && PyFloat_CheckExact(value))
-        bytes = &((const PyFloatObject *)value)->ob_fval;
-    else if (type != TYPE_OF(INT64) || !PyLong_CheckExact(value) || !ext_small_int(value, &number))
-        return false;
-    memcpy(packer->frame->parameters + packer->field++->offset, bytes, sizeof number);
-    return true;
-}
-
 static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
 {
     uint8_t *parameters = packer->frame->parameters;
-    if (pack_usual_number(packer, value, type))
+    if (pack_numbers(packer, &value, &type, 1))
         return EXT_MATCH;
     if (type == TYPE_OF(INT64) && PyLong_CheckExact(value)) {
         int overflow;
@@ -102,17 +91,25 @@ static bool array_matches(const Packer *packer, const ExtArrayView *view, const 
     return type->layout == LAYOUT_ANY || (type->layout == LAYOUT_C ? view->c_contiguous : view->f_contiguous);
 }
 
+/* Words without gaps, behind which the next array's begin. */
+static inline uint8_t *write_array(uint8_t *to, const Type *type, bool only_pointer, RtPointer pointer,
+                                   const int64_t *shape, const int64_t *strides)
+{
+    memcpy(to, &pointer, sizeof pointer);
+    to += sizeof pointer;
+    if (only_pointer)
+        return to;
+    for (int axis = 0; axis < type->ndim; axis++, to += sizeof *shape)
+        memcpy(to, &shape[axis], sizeof *shape);
+    for (int axis = 0; type->layout == LAYOUT_ANY && axis < type->ndim; axis++, to += sizeof *strides)
+        memcpy(to, &strides[axis], sizeof *strides);
+    return to;
+}
+
 void ext_write_array(uint8_t *parameters, const AbiField *field, const Type *type, bool only_pointer, RtPointer pointer,
                      const int64_t *shape, const int64_t *strides)
 {
-    uint8_t *to = parameters + field->offset; /* words without gaps */
-    memcpy(to, &pointer, sizeof pointer);
-    if (only_pointer)
-        return;
-    for (int axis = 0; axis < type->ndim; axis++)
-        memcpy(to += sizeof *shape, &shape[axis], sizeof *shape);
-    for (int axis = 0; type->layout == LAYOUT_ANY && axis < type->ndim; axis++)
-        memcpy(to += sizeof *strides, &strides[axis], sizeof *strides);
+    write_array(parameters + field->offset, type, only_pointer, pointer, shape, strides);
 }
 
 static uint32_t array_fields(const Type *type, bool only_pointer)
@@ -265,7 +262,7 @@ PyObject *ext_frame_kept(const ExtLaunchFrame *frame)
 
 /* The base of device arrays is the last but object of what their classes inherit from, wherever programs' own classes do
  * not say otherwise: so it is asked for there first. */
-static bool is_own_array(const Packer *packer, PyObject *value)
+static LAUNCH_PATH bool is_own_array(const Packer *packer, PyObject *value)
 {
     PyTypeObject *base = packer->frame->state->device_array_type;
     PyObject *order = Py_TYPE(value)->tp_mro;
@@ -282,32 +279,34 @@ static inline bool is_as_packed(const ExtDeviceArray *array, const RtDevice *dev
            layout == type->layout && array->read_only == type->read_only;
 }
 
-/* What most arguments are: an array of cujit's that is on the launch's device. Any other is looked at closer. *known: a class of
- * such arrays, or NULL; nothing holds it, so it is good for as long as no code of the program runs. */
-static inline __attribute__((always_inline)) bool pack_own_array(Packer *packer, PyObject *value, const Type *type,
-                                                                 const PyTypeObject **known)
+/* What most arguments are: arrays of cujit's that are on the launch's device. Any other is looked at closer. How many there are
+ * at the beginning. *known: a class of such arrays, or NULL; nothing holds it, so it is good for as long as no code of the
+ * program runs. */
+static inline __attribute__((always_inline)) uint32_t pack_own_arrays(Packer *packer, PyObject *const *args,
+                                                                      const Type *const *types, uint32_t count,
+                                                                      const PyTypeObject **known)
 {
-    const ExtDeviceArray *array = (const ExtDeviceArray *)value;
     const AbiField *field = packer->field;
-    if (Py_TYPE(value) != *known) {
-        if (!is_own_array(packer, value))
-            return false;
-        *known = Py_TYPE(value);
+    const RtDevice *device = packer->frame->device;
+    uint8_t *to = packer->frame->parameters + field->offset;
+    bool only_pointers = packer->only_pointers;
+    uint32_t i = 0;
+    for (; i < count && types[i]->kind == TYPE_ARRAY; i++) {
+        const ExtDeviceArray *array = (const ExtDeviceArray *)args[i];
+        const Type *type = types[i];
+        if (UNLIKELY(Py_TYPE(args[i]) != *known)) {
+            if (!is_own_array(packer, args[i]))
+                break;
+            *known = Py_TYPE(args[i]);
+        }
+        if (UNLIKELY(!is_as_packed(array, device, type)))
+            break;
+        to = write_array(to, type, only_pointers, array->pointer, array->shape, array->strides);
+        field += array_fields(type, only_pointers);
     }
-    if (!is_as_packed(array, packer->frame->device, type))
-        return false;
-    packer->frame->at_home = true;
-    if (array->ndim == 1 && array->c_contiguous && !packer->only_pointers) {
-        uint8_t *to = packer->frame->parameters + field->offset; /* words without gaps */
-        memcpy(to, &array->pointer, sizeof array->pointer);
-        memcpy(to + sizeof array->pointer, array->shape, sizeof *array->shape);
-        packer->field = field + 2;
-        return true;
-    }
-    ext_write_array(packer->frame->parameters, field, type, packer->only_pointers, array->pointer, array->shape,
-                    array->strides);
-    packer->field = field + array_fields(type, packer->only_pointers);
-    return true;
+    packer->frame->at_home |= i != 0;
+    packer->field = field;
+    return i;
 }
 
 /* --- records ------------------------------------------------------------------------------------------------------------- */
@@ -321,7 +320,7 @@ static void write_record(Packer *packer, const void *bytes)
 }
 
 /* A NumPy record that goes by value. */
-static ExtMatch pack_record_bytes(Packer *packer, const PyVoidScalarObject *record, const Type *type)
+static LAUNCH_PATH ExtMatch pack_record_bytes(Packer *packer, const PyVoidScalarObject *record, const Type *type)
 {
     const Type *element = ext_element_type(packer->frame->state, record->descr);
     bool is_read_only = !(record->flags & NPY_ARRAY_WRITEABLE);
@@ -338,7 +337,7 @@ static ExtMatch pack_record_bytes(Packer *packer, const PyVoidScalarObject *reco
 }
 
 /* A NumPy record is an array without axes over its own memory. */
-static ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
+static LAUNCH_PATH ExtMatch pack_record(Packer *packer, PyObject *value, const Type *type)
 {
     PyVoidScalarObject *record = (PyVoidScalarObject *)value;
     if (packer->field->value)
@@ -385,7 +384,7 @@ static ExtMatch pack_view(Packer *packer, ExtArrayView *view, const Type *type)
     return pack_memory(packer, view, type) ? EXT_MATCH : EXT_ERROR;
 }
 
-static ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
+static LAUNCH_PATH ExtMatch pack_array(Packer *packer, PyObject *value, const Type *type)
 {
     ExtArrayView view;
     if (type->ndim == 0 && PyArray_IsScalar(value, Void))
@@ -441,6 +440,68 @@ static ExtMatch pack_pointer(Packer *packer, PyObject *value, const Type *type)
                                         : EXT_MISMATCH;
     Py_XDECREF(found);
     return match;
+}
+
+/* --- rows of numbers ---------------------------------------------------------------------------------------------------- */
+static inline void copy_number(uint8_t *to, const uint8_t *from, uint32_t size)
+{
+    switch (size) {
+    case 8: memcpy(to, from, 8); return;
+    case 4: memcpy(to, from, 4); return;
+    default: memcpy(to, from, size);
+    }
+}
+
+static inline __attribute__((always_inline)) uint32_t copy_alike(uint8_t *to, PyObject *const *args,
+                                                                 const Type *const *types, uint32_t count, size_t place,
+                                                                 uint32_t size)
+{
+    const PyTypeObject *class = Py_TYPE(args[0]);
+    const Type *type = types[0];
+    uint32_t i = 0;
+    for (; i < count && types[i] == type && Py_TYPE(args[i]) == class; i++, to += size)
+        copy_number(to, (const uint8_t *)args[i] + place, size);
+    return i;
+}
+
+/* NumPy's numbers of one class and type, of which both are looked at once, and which lie side by side. */
+static LAUNCH_PATH uint32_t pack_alike(const Packer *packer, PyObject *const *args, const Type *const *types,
+                                       uint32_t count)
+{
+    const void *held;
+    const Type *type = types[0];
+    uint8_t *to = packer->frame->parameters + packer->field->offset;
+    if (type->kind == TYPE_COMPLEX || ext_numpy_number(args[0], &held) != type)
+        return 0;
+    size_t place = (size_t)((const uint8_t *)held - (const uint8_t *)args[0]);
+    switch (type->size) { /* a loop of its own for each of the usual ones */
+    case 8: return copy_alike(to, args, types, count, place, 8);
+    case 4: return copy_alike(to, args, types, count, place, 4);
+    default: return copy_alike(to, args, types, count, place, type->size);
+    }
+}
+
+/* Of arguments or items: how many at the beginning are Python's floats and small ints, which most numbers are and which lie
+ * side by side, or else numbers of NumPy's, and were packed. */
+static LAUNCH_PATH uint32_t pack_numbers(Packer *packer, PyObject *const *args, const Type *const *types,
+                                         uint32_t count)
+{
+    uint32_t i = 0;
+    int64_t number;
+    if (!type_is_scalar(types[0])) /* it may have no field */
+        return 0;
+    for (uint8_t *to = packer->frame->parameters + packer->field->offset; i < count; i++, to += sizeof number) {
+        if (types[i] == TYPE_OF(FLOAT64) && PyFloat_CheckExact(args[i]))
+            memcpy(to, &((const PyFloatObject *)args[i])->ob_fval, sizeof(double));
+        else if (types[i] == TYPE_OF(INT64) && PyLong_CheckExact(args[i]) && ext_small_int(args[i], &number))
+            memcpy(to, &number, sizeof number);
+        else
+            break;
+    }
+    if (i == 0)
+        i = pack_alike(packer, args, types, count);
+    packer->field += i;
+    return i;
 }
 
 /* --- everything else ---------------------------------------------------------------------------------------------------------- */
@@ -534,7 +595,7 @@ static ExtMatch match_class(Packer *packer, PyTypeObject *class, const Type *typ
 }
 
 /* Python's tuples and named tuples. */
-static ExtMatch pack_items(Packer *packer, PyObject *value, const Type *type)
+static LAUNCH_PATH ExtMatch pack_items(Packer *packer, PyObject *value, const Type *type)
 {
     if (!PyTuple_Check(value) || PyTuple_GET_SIZE(value) != type->count)
         return EXT_MISMATCH;
@@ -544,20 +605,22 @@ static ExtMatch pack_items(Packer *packer, PyObject *value, const Type *type)
     if (is_named && type->class && type->class != Py_TYPE(value) && !packer->frame->converts)
         return EXT_MISMATCH;
     ExtMatch match = is_named && type->class != Py_TYPE(value) ? match_class(packer, Py_TYPE(value), type) : EXT_MATCH;
-    for (uint32_t i = 0; match == EXT_MATCH && i < type->count; i++) {
-        PyObject *item = PyTuple_GET_ITEM(value, i);
-        if (pack_usual_number(packer, item, type->items[i]))
+    PyObject *const *items = ((PyTupleObject *)value)->ob_item;
+    for (uint32_t i = 0, packed; match == EXT_MATCH && i < type->count; i += packed) {
+        packed = pack_numbers(packer, items + i, type->items + i, type->count - i);
+        if (packed)
             continue;
-        match = pack_value(packer, item, type->items[i]);
+        packed = 1;
+        match = pack_value(packer, items[i], type->items[i]);
     }
     return match;
 }
 
-static ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
+static LAUNCH_PATH ExtMatch pack_tuple(Packer *packer, PyObject *value, const Type *type)
 {
+    if (LIKELY(type->tag == TUPLE_PLAIN || type->tag == TUPLE_NAMED))
+        return pack_items(packer, value, type);
     switch (type->tag) {
-    case TUPLE_PLAIN:
-    case TUPLE_NAMED: return pack_items(packer, value, type);
     case TUPLE_POINTER:
     case TUPLE_VOID_POINTER: return pack_pointer(packer, value, type);
     case TUPLE_OPTIONAL: return pack_optional(packer, value, type);
@@ -593,10 +656,10 @@ static ExtMatch pack_object(Packer *packer, PyObject *value, const Type *type)
 static ExtMatch pack_any_array(Packer *packer, PyObject *value, const Type *type)
 {
     const PyTypeObject *known = NULL;
-    return pack_own_array(packer, value, type, &known) ? EXT_MATCH : pack_array(packer, value, type);
+    return pack_own_arrays(packer, &value, &type, 1, &known) ? EXT_MATCH : pack_array(packer, value, type);
 }
 
-static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
+static LAUNCH_PATH ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
 {
     switch (type->kind) {
     case TYPE_BOOL:
@@ -616,80 +679,18 @@ static ExtMatch pack_value(Packer *packer, PyObject *value, const Type *type)
     return EXT_MISMATCH;
 }
 
-/* --- rows of numbers ---------------------------------------------------------------------------------------------------- */
-/* Where objects of the first one's class have the bytes of a number of that type; 0: they have them in no such way. */
-static size_t place_in_object(PyObject *value, const Type *type)
-{
-    const void *held;
-    if (type == TYPE_OF(FLOAT64) && PyFloat_CheckExact(value))
-        return offsetof(PyFloatObject, ob_fval);
-    bool is_plain = type->kind != TYPE_COMPLEX && ext_numpy_number(value, &held) == type;
-    return is_plain ? (size_t)((const uint8_t *)held - (const uint8_t *)value) : 0;
-}
-
-static void copy_number(uint8_t *to, const uint8_t *from, uint32_t size)
-{
-    switch (size) {
-    case 8: memcpy(to, from, 8); return;
-    case 4: memcpy(to, from, 4); return;
-    default: memcpy(to, from, size);
-    }
-}
-
-/* Numbers of one class and type, of which both are looked at once. How many there are at the beginning. */
-static uint32_t pack_alike(Packer *packer, PyObject *const *args, const Type *const *types, uint32_t count)
-{
-    const PyTypeObject *class = Py_TYPE(args[0]);
-    const Type *type = types[0];
-    uint8_t *parameters = packer->frame->parameters;
-    const AbiField *field = packer->field;
-    size_t place = place_in_object(args[0], type);
-    uint32_t i = 0, size = type->size;
-    for (; place && i < count && types[i] == type && Py_TYPE(args[i]) == class; i++)
-        copy_number(parameters + field++->offset, (const uint8_t *)args[i] + place, size);
-    packer->field = field;
-    return i;
-}
-
-static uint32_t pack_small_ints(Packer *packer, PyObject *const *args, const Type *const *types, uint32_t count)
-{
-    uint32_t i = 0;
-    int64_t number;
-    for (; i < count && types[i] == TYPE_OF(INT64) && PyLong_CheckExact(args[i]); i++) {
-        if (!ext_small_int(args[i], &number))
-            break;
-        memcpy(packer->frame->parameters + packer->field++->offset, &number, sizeof number);
-    }
-    return i;
-}
-
-/* Of arguments of which the first two have the same type: how many were packed. */
-static uint32_t pack_row(Packer *packer, PyObject *const *args, const Type *const *types, uint32_t count)
-{
-    if (!type_is_scalar(types[0]))
-        return 0;
-    return PyLong_CheckExact(args[0]) ? pack_small_ints(packer, args, types, count)
-                                      : pack_alike(packer, args, types, count);
-}
-
-static __attribute__((noinline)) ExtMatch pack_arguments(Packer *packer, PyObject *const *args,
-                                                         const Type *const *types, uint32_t count,
-                                                         Py_ssize_t *failed_at)
+static LAUNCH_PATH ExtMatch pack_arguments(Packer *packer, PyObject *const *args, const Type *const *types,
+                                           uint32_t count, Py_ssize_t *failed_at)
 {
     PyObject *const *first = args;
     const Type *const *end = types + count;
     const PyTypeObject *known = NULL;
     for (uint32_t packed; types < end; args += packed, types += packed) {
+        packed = types[0]->kind == TYPE_ARRAY ? pack_own_arrays(packer, args, types, (uint32_t)(end - types), &known)
+                                              : pack_numbers(packer, args, types, (uint32_t)(end - types));
+        if (LIKELY(packed))
+            continue;
         packed = 1;
-        if (types[0]->kind == TYPE_ARRAY) {
-            if (pack_own_array(packer, args[0], types[0], &known))
-                continue;
-        } else if (end - types > 1 && types[0] == types[1]) {
-            packed = pack_row(packer, args, types, (uint32_t)(end - types));
-            if (packed)
-                continue;
-            packed = 1;
-        }
         packer->parameter = (uint32_t)(args - first);
         known = NULL; /* from here on, the program's code may run */
         ExtMatch match = types[0]->kind == TYPE_ARRAY ? pack_array(packer, args[0], types[0])
@@ -702,29 +703,26 @@ static __attribute__((noinline)) ExtMatch pack_arguments(Packer *packer, PyObjec
     return EXT_MATCH;
 }
 
-ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *specialization, bool converts,
-                        PyObject *const *args, Py_ssize_t *failed_at)
+/* For more parameters than nearly all kernels have. */
+static OFF_LAUNCH_PATH bool make_room(ExtLaunchFrame *frame, uint32_t size)
+{
+    uint8_t *larger = PyMem_Realloc(frame->parameters == frame->small ? NULL : frame->parameters, size);
+    if (!larger)
+        return PyErr_NoMemory(), false;
+    frame->parameters = larger;
+    return true;
+}
+
+LAUNCH_PATH ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *specialization, bool converts,
+                                    PyObject *const *args, Py_ssize_t *failed_at)
 {
     uint32_t count;
     const Type *const *types = jit_types(specialization, &count);
     const KernelAbi *abi = jit_abi(specialization);
     frame->specialization = specialization;
     frame->converts = converts;
-    ext_frame_forget_arrays(frame);
-    frame->stream_count = 0;
-    frame->at_home = false;
-    frame->elsewhere = 0;
-    frame->asked = NULL;
-    if (abi->size > FRAME_BYTES && frame->parameters == frame->small) {
-        frame->parameters = PyMem_Malloc(abi->size);
-        if (!frame->parameters)
-            return frame->parameters = frame->small, PyErr_NoMemory(), EXT_ERROR;
-    } else if (abi->size > FRAME_BYTES) {
-        uint8_t *larger = PyMem_Realloc(frame->parameters, abi->size);
-        if (!larger)
-            return PyErr_NoMemory(), EXT_ERROR;
-        frame->parameters = larger;
-    }
+    if (UNLIKELY(abi->size > FRAME_BYTES && !make_room(frame, abi->size)))
+        return EXT_ERROR;
     Packer packer = {.frame = frame, .field = abi->fields, .only_pointers = abi->only_pointers};
     return pack_arguments(&packer, args, types, count, failed_at);
 }

@@ -34,24 +34,23 @@ typedef struct ExtHostBlock {
 } ExtHostBlock;
 
 typedef struct ExtLaunchFrame {
+    /* Of each launch. */
     ExtState *state;
     const ExtKernel *kernel;
     RtDevice *device;
-    bool at_home; /* an array is on that device */
-    uint64_t elsewhere; /* other devices that arrays are on */
     const JitSpecialization *specialization;
-    bool converts; /* numbers may be cast, layouts relaxed */
     uint8_t *parameters; /* small, or malloc'd */
-    uint32_t array_count, array_capacity;
-    ExtHostArray *arrays; /* small_arrays, or malloc'd */
-    ExtHostBlock block; /* while they are on a GPU */
-    uint32_t stream_count;
+    uint64_t elsewhere; /* other devices that arrays are on */
+    bool at_home; /* an array is on `device` */
+    bool converts; /* numbers may be cast, layouts relaxed */
     bool wait_for_device; /* more foreign streams than fit */
-    uint64_t streams[FRAME_STREAMS]; /* foreign streams whose work must be done before the launch */
+    uint32_t array_count, array_capacity, stream_count, kept_count;
+    ExtHostArray *arrays; /* small_arrays, or malloc'd */
     const struct ExtArrayKind *asked; /* the library whose current stream is among them, and for which GPU */
-    int asked_ordinal;
-    uint32_t kept_count;
     PyObject *kept_more; /* list: what there is no room for; NULL: nothing */
+    int asked_ordinal;
+    ExtHostBlock block; /* while they are on a GPU */
+    uint64_t streams[FRAME_STREAMS]; /* foreign streams whose work must be done before the launch */
     PyObject *kept[FRAME_KEPT]; /* references to what has memory that goes with it */
     ExtHostArray small_arrays[FRAME_ARRAYS];
     _Alignas(16) uint8_t small[FRAME_BYTES];
@@ -90,7 +89,17 @@ static inline void ext_frame_init(ExtLaunchFrame *frame, const ExtKernel *kernel
     frame->block.size = 0;
 }
 
-/* argument_pack.c: fills the buffer. *failed_at: the argument that did not match, or that made the exception. */
+/* Before it is packed once more. */
+static inline void ext_frame_forget(ExtLaunchFrame *frame)
+{
+    ext_frame_forget_arrays(frame);
+    frame->stream_count = 0;
+    frame->at_home = frame->wait_for_device = false;
+    frame->elsewhere = 0;
+    frame->asked = NULL;
+}
+
+/* argument_pack.c: fills the buffer of a frame that is as it was begun, or has forgotten. *failed_at: the argument that did not match, or that made the exception. */
 ExtMatch ext_frame_pack(ExtLaunchFrame *frame, const JitSpecialization *specialization, bool converts,
                         PyObject *const *args, Py_ssize_t *failed_at);
 /* argument_pack.c: what the frame keeps until it ends, in a list. New reference. */

@@ -2,6 +2,7 @@
  * last launch; where they do not fit, their types are found out, and a specialization is looked up or compiled. */
 #include "ext/kernel/launcher_object.h"
 
+#include "core/base/likely.h"
 #include "ext/argument/argument_binding.h"
 #include "ext/argument/buffer_argument.h"
 #include "ext/argument/launch_configuration.h"
@@ -119,21 +120,21 @@ static bool returns_at_once(const ExtLaunchFrame *frame, const RtStream *stream)
            !(frame->stream_count && waits_for_others(frame, stream));
 }
 
-static bool launch_at_once(ExtLaunchFrame *frame, RtLaunch *launch)
+static inline __attribute__((always_inline)) bool launch_at_once(ExtLaunchFrame *frame, RtLaunch *launch)
 {
     bool ran;
     Diag diag;
     diag_clear(&diag);
     launch->parameters = frame->parameters;
     bool launched = jit_launch(frame->specialization, launch, NULL, &ran, &diag);
-    bool ended = ext_frame_is_bare(frame) || ext_frame_end(frame, ran);
-    if (ended && !launched)
+    bool ended = LIKELY(ext_frame_is_bare(frame)) || ext_frame_end(frame, ran);
+    if (UNLIKELY(ended && !launched))
         ext_raise(&diag);
     return ended && launched;
 }
 
 /* All others: on the CPU device, with host arrays, or with something to tell. */
-static __attribute__((noinline)) bool launch_with_care(ExtLaunchFrame *frame, RtLaunch *launch)
+static OFF_LAUNCH_PATH bool launch_with_care(ExtLaunchFrame *frame, RtLaunch *launch)
 {
     Diag diag;
     diag_clear(&diag);
@@ -160,14 +161,15 @@ static __attribute__((noinline)) bool launch_with_care(ExtLaunchFrame *frame, Rt
 }
 
 /* Launches a packed frame and ends it. */
-static bool launch_frame(ExtLaunchFrame *frame, RtLaunch *launch)
+static LAUNCH_PATH bool launch_frame(ExtLaunchFrame *frame, RtLaunch *launch)
 {
-    return returns_at_once(frame, launch->stream) ? launch_at_once(frame, launch) : launch_with_care(frame, launch);
+    return LIKELY(returns_at_once(frame, launch->stream)) ? launch_at_once(frame, launch)
+                                                          : launch_with_care(frame, launch);
 }
 
 /* The stream of a launcher that names none is that of the thread, if it has entered one. A stream of another library may be
  * any device's: it is the one that the kernel runs on. */
-static bool launch_in_stream(const ExtLauncher *self, ExtLaunchFrame *frame)
+static OFF_LAUNCH_PATH bool launch_in_named_stream(const ExtLauncher *self, ExtLaunchFrame *frame)
 {
     RtLaunch launch = self->launch;
     PyObject *current =
@@ -187,6 +189,14 @@ static bool launch_in_stream(const ExtLauncher *self, ExtLaunchFrame *frame)
     bool ok = launch.stream ? launch_frame(frame, &launch) : (ext_raise(&diag), ext_frame_end(frame, false), false);
     rt_stream_destroy(launch.stream);
     return ok;
+}
+
+static inline bool launch_in_stream(const ExtLauncher *self, ExtLaunchFrame *frame)
+{
+    if (self->stream_object != Py_None || ext_has_entered_streams(self->state))
+        return launch_in_named_stream(self, frame);
+    RtLaunch launch = self->launch; /* in the default one */
+    return launch_frame(frame, &launch);
 }
 
 /* Hints for GPUs, given on the CPU device too: it is where programs for GPUs are tried out. */
@@ -280,7 +290,7 @@ static bool has_configuration_of(const RtLaunch *a, const RtLaunch *b)
 static bool is_for_others(const ExtLauncher *self)
 {
     const ExtLauncher *bound = (const ExtLauncher *)atomic_load_explicit(&self->kernel->bound, memory_order_acquire);
-    return bound && !has_configuration_of(&bound->launch, &self->launch);
+    return UNLIKELY(bound && !has_configuration_of(&bound->launch, &self->launch));
 }
 
 /* Launches the kernel that Python has for the configuration. */
@@ -318,6 +328,7 @@ static __attribute__((noinline, cold)) ExtMatch pack_anew(ExtLauncher *self, Ext
     if (!frame->device)
         return EXT_ERROR;
     const JitSpecialization *found = choose(self, frame->device, args, count, &converts);
+    ext_frame_forget(frame);
     if (!found || !ext_warn_of_uncounted_lines(self->state, frame->device))
         return EXT_ERROR;
     ExtMatch match = ext_frame_pack(frame, found, converts, args, failed_at);
@@ -337,7 +348,8 @@ static inline bool fits(ExtLast last, Py_ssize_t count)
 /* Whether what was packed is not for the device that it was packed for: that is found out by all arguments. */
 static bool is_misplaced(const ExtLaunchFrame *frame, const RtDevice *device)
 {
-    return (frame->elsewhere & ~rt_device_reach(frame->device)) || (frame->device != device && !frame->at_home);
+    return (frame->elsewhere && (frame->elsewhere & ~rt_device_reach(frame->device))) ||
+           (frame->device != device && !frame->at_home);
 }
 
 /* Packs for the specialization of the last launch, if it is one for this device. Where the program has named no device, the
@@ -345,14 +357,14 @@ static bool is_misplaced(const ExtLaunchFrame *frame, const RtDevice *device)
 static ExtMatch pack_again(ExtLaunchFrame *frame, ExtLast last, bool is_chosen, PyObject *const *args, Py_ssize_t count,
                            Py_ssize_t *failed_at)
 {
-    if (!fits(last, count))
+    if (UNLIKELY(!fits(last, count)))
         return EXT_MISMATCH;
     RtDevice *device = frame->device, *before = jit_device(last.specialization);
-    if (before != device && is_chosen)
+    if (UNLIKELY(before != device && is_chosen))
         return EXT_MISMATCH;
     frame->device = before;
     ExtMatch match = ext_frame_pack(frame, last.specialization, last.converts, args, failed_at);
-    if (match == EXT_MATCH && !is_misplaced(frame, device))
+    if (LIKELY(match == EXT_MATCH && !is_misplaced(frame, device)))
         return EXT_MATCH;
     frame->device = device;
     return match == EXT_ERROR ? EXT_ERROR : EXT_MISMATCH;
@@ -369,55 +381,73 @@ static __attribute__((noinline, cold)) bool record(const ExtLauncher *self, ExtL
     return ok;
 }
 
-static PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, Py_ssize_t count)
+/* Of arguments that do not fit the specialization of the last launch, of arrays of the host, or into a graph. match: what packing
+ * has come to so far. */
+static OFF_LAUNCH_PATH bool launch_others(ExtLauncher *self, ExtLaunchFrame *frame, ExtMatch match,
+                                          Py_ssize_t failed_at, bool is_chosen, PyObject *const *args, Py_ssize_t count)
 {
-    bool is_chosen;
     ExtKernel *kernel = self->kernel;
-    RtDevice *device = ext_device_of_stream(self->state, self->stream_object, &is_chosen);
-    if (!device)
-        return NULL;
-    PyObject *callbacks = atomic_load_explicit(&self->callbacks, memory_order_acquire);
-    if (callbacks && !run_callbacks(self, callbacks))
-        return NULL;
-    if (is_for_others(self))
-        return launch_own_kernel(self, args, count);
-    ExtLaunchFrame frame;
-    ext_frame_init(&frame, kernel, device);
-    Py_ssize_t failed_at = 0;
-    ExtMatch match = pack_again(&frame, last, is_chosen, args, count, &failed_at);
     if (match == EXT_ERROR)
         ext_raise_argument(kernel, failed_at);
     PyObject *arrays = NULL; /* alive until it has run */
     if (match == EXT_MISMATCH) {
         arrays = ext_with_arrays(kernel, args, count);
         match = PyErr_Occurred() ? EXT_ERROR
-                                 : pack_anew(self, &frame, is_chosen, arrays ? PySequence_Fast_ITEMS(arrays) : args,
+                                 : pack_anew(self, frame, is_chosen, arrays ? PySequence_Fast_ITEMS(arrays) : args,
                                              count, &failed_at);
     }
-    bool ok = match == EXT_MATCH && warn_about_copies(kernel, &frame);
+    bool ok = match == EXT_MATCH && warn_about_copies(kernel, frame);
     if (!ok)
-        ext_frame_end(&frame, false);
+        ext_frame_end(frame, false);
     else if (rt_graph_recorded())
-        ok = record(self, &frame, arrays ? PySequence_Fast_ITEMS(arrays) : args, count);
+        ok = record(self, frame, arrays ? PySequence_Fast_ITEMS(arrays) : args, count);
     else
-        ok = launch_in_stream(self, &frame);
+        ok = launch_in_stream(self, frame);
     Py_XDECREF(arrays);
+    return ok;
+}
+
+static LAUNCH_PATH PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *const *args, Py_ssize_t count)
+{
+    bool is_chosen;
+    RtDevice *device = ext_device_of_stream(self->state, self->stream_object, &is_chosen);
+    if (UNLIKELY(!device))
+        return NULL;
+    PyObject *callbacks = atomic_load_explicit(&self->callbacks, memory_order_acquire);
+    if (UNLIKELY(callbacks && !run_callbacks(self, callbacks)))
+        return NULL;
+    if (UNLIKELY(is_for_others(self)))
+        return launch_own_kernel(self, args, count);
+    ExtLaunchFrame frame;
+    ext_frame_init(&frame, self->kernel, device);
+    Py_ssize_t failed_at = 0;
+    ExtMatch match = pack_again(&frame, last, is_chosen, args, count, &failed_at);
+    bool is_usual = LIKELY(match == EXT_MATCH) && LIKELY(!frame.array_count) && LIKELY(!rt_graph_recorded());
+    bool ok = LIKELY(is_usual) ? launch_in_stream(self, &frame)
+                               : launch_others(self, &frame, match, failed_at, is_chosen, args, count);
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
-static PyObject *launcher_vectorcall(PyObject *callable, PyObject *const *args, size_t flags, PyObject *keywords)
+/* Of arguments with names, or fewer or more than those of the last launch. */
+static OFF_LAUNCH_PATH PyObject *launch_bound(ExtLauncher *self, ExtLast last, PyObject *const *args, Py_ssize_t count,
+                                              PyObject *keywords)
 {
-    ExtLauncher *self = (ExtLauncher *)callable;
-    Py_ssize_t count = PyVectorcall_NARGS(flags);
-    ExtLast last = ext_kernel_last(self->kernel);
-    if (!keywords && fits(last, count))
-        return launch(self, last, args, count);
     PyObject *bound = ext_bind_arguments(self->kernel, args, count, keywords);
     if (!bound)
         return NULL;
     PyObject *result = launch(self, last, PySequence_Fast_ITEMS(bound), PyTuple_GET_SIZE(bound));
     Py_DECREF(bound);
     return result;
+}
+
+static LAUNCH_PATH PyObject *launcher_vectorcall(PyObject *callable, PyObject *const *args, size_t flags,
+                                                 PyObject *keywords)
+{
+    ExtLauncher *self = (ExtLauncher *)callable;
+    Py_ssize_t count = PyVectorcall_NARGS(flags);
+    ExtLast last = ext_kernel_last(self->kernel);
+    return LIKELY(!keywords && fits(last, count)) ? launch(self, last, args, count)
+                                                  : launch_bound(self, last, args, count, keywords);
 }
 
 /* --- the object ------------------------------------------------------------------------------------------------------------ */

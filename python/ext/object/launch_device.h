@@ -23,11 +23,11 @@ RtDevice *ext_device_of_given(ExtState *state, PyObject *stream_object, bool *is
  * the program has named it. NULL with an exception. */
 static inline RtDevice *ext_device_of_stream(ExtState *state, PyObject *stream_object, bool *is_chosen)
 {
-    if (stream_object != Py_None)
+    if (UNLIKELY(stream_object != Py_None))
         return ext_device_of_given(state, stream_object, is_chosen);
     RtDevice *chosen = ext_chosen_device(state);
     *is_chosen = chosen != NULL;
-    return chosen ? chosen : ext_current_device(state);
+    return chosen ? chosen : ext_default_device(state);
 }
 /* Where the memory of an array is, as the driver knows it: not NULL; `device` for memory that has no device. */
 RtDevice *ext_device_of_pointer(RtDevice *device, RtPointer pointer);

@@ -14,14 +14,18 @@ typedef struct ExtStream {
 /* False with ValueError for a Stream that has been closed; True for others, and for None. */
 bool ext_stream_is_open(PyObject *stream_object);
 
+/* Whether any thread is in a `with stream:`. */
+static inline bool ext_has_entered_streams(const ExtState *state)
+{
+    return atomic_load_explicit(&state->entered_streams, memory_order_relaxed);
+}
 /* The part of it that is left where a thread has entered a stream. */
 PyObject *ext_entered_stream(ExtState *state, const RtDevice *device);
 /* The innermost `with stream:` of this thread, where the stream is of that device; borrowed. NULL, without an exception:
  * none. */
 static inline PyObject *ext_current_stream(ExtState *state, const RtDevice *device)
 {
-    return atomic_load_explicit(&state->entered_streams, memory_order_relaxed) ? ext_entered_stream(state, device)
-                                                                               : NULL;
+    return ext_has_entered_streams(state) ? ext_entered_stream(state, device) : NULL;
 }
 /* ext_given_stream, but where that is None the current stream. */
 PyObject *ext_stream_object(ExtState *state, PyObject *stream, RtDevice *device);
