@@ -141,6 +141,17 @@ bool check_generator_use(Lower *l, const SsaValue *value, const Type *type)
     return true;
 }
 
+bool list_is_forgotten(Lower *l, const SsaValue *value, const Type *type)
+{
+    if (!type_is_list(type))
+        return false;
+    const SsaUsers *users = ssa_users(l->instance->ssa, value, l->arena);
+    for (uint32_t i = 0; i < users->count; i++)
+        if (l->instance->block_reached[users->items[i]->block->id] && is_counted_use(l, users->items[i], type))
+            return false;
+    return true;
+}
+
 static bool adds_use(Lower *l, const SsaValue *value, const SsaValue *user, const Type *type, uint32_t *uses)
 {
     for (uint32_t i = 0; i < user->count; i++) {

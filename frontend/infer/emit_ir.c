@@ -2,6 +2,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "frontend/call/builtin/lower_reduce.h"
 #include "frontend/call/lower_call.h"
 #include "frontend/compound/generator.h"
 #include "frontend/compound/lower_cell.h"
@@ -249,7 +250,7 @@ static bool emit_value(Lower *l, const SsaValue *value)
         return lower_fail(l, DIAG_TYPE_UNRESOLVED, "");
     }
     *fact = result;
-    return true;
+    return value->op != SSA_CALL || !list_is_forgotten(l, value, result.type) || lower_count(l, result, &result);
 }
 
 static bool emit_ssa_block(Lower *l, const SsaBlock *block)

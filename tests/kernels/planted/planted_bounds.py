@@ -560,6 +560,14 @@ def launch(check):
 
     kernel[1, 1](on_device(4), on_device(4))
 """),
+    ("global", "list that nobody uses", """
+def launch(check):
+    @cuda.jit(check=check)
+    def kernel(x, n):
+        items = [x[k] for k in range(n)]  # fault
+
+    kernel[1, 2](on_device(4), 5)
+"""),
     ("shared", "load that nobody uses", """
 def launch(check):
     @cuda.jit(check=check)
