@@ -286,9 +286,8 @@ static inline __attribute__((always_inline)) uint32_t pack_own_arrays(Packer *pa
                                                                       const Type *const *types, uint32_t count,
                                                                       const PyTypeObject **known)
 {
-    const AbiField *field = packer->field;
     const RtDevice *device = packer->frame->device;
-    uint8_t *to = packer->frame->parameters + field->offset;
+    uint8_t *first = packer->frame->parameters + packer->field->offset, *to = first;
     bool only_pointers = packer->only_pointers;
     uint32_t i = 0;
     for (; i < count && types[i]->kind == TYPE_ARRAY; i++) {
@@ -301,11 +300,16 @@ static inline __attribute__((always_inline)) uint32_t pack_own_arrays(Packer *pa
         }
         if (UNLIKELY(!is_as_packed(array, device, type)))
             break;
-        to = write_array(to, type, only_pointers, array->pointer, array->shape, array->strides);
-        field += array_fields(type, only_pointers);
+        if (LIKELY(type->ndim == 1 && type->layout == LAYOUT_C && !only_pointers)) { /* most of them */
+            memcpy(to, &array->pointer, sizeof array->pointer);
+            memcpy(to + sizeof array->pointer, array->shape, sizeof *array->shape);
+            to += sizeof array->pointer + sizeof *array->shape;
+        } else {
+            to = write_array(to, type, only_pointers, array->pointer, array->shape, array->strides);
+        }
     }
     packer->frame->at_home |= i != 0;
-    packer->field = field;
+    packer->field += (to - first) / (ptrdiff_t)sizeof(uint64_t); /* a field is a word */
     return i;
 }
 
