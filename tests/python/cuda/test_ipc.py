@@ -199,7 +199,8 @@ def freed(handle):
 
 
 def test_memory_that_was_freed():
-    array = cuda.to_device(np.arange(10))
+    """Of 8 MiB: small arrays are parts of a GPU driver's blocks, and a block's handle is good while any part is used."""
+    array = cuda.to_device(np.arange(1 << 20))
     handle = array.get_ipc_handle()
     stale = pickle.dumps(handle)
     del array, handle
