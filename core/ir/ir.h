@@ -249,6 +249,8 @@ struct IrFunc {
     bool by_warps;
     bool may_wait; /* of a kernel on the CPU device: it has loops that read what other blocks may write */
     uint8_t single_axes; /* of a kernel on the CPU device for blocks of one thread along these axes, a bit each */
+    /* Of a kernel, for launches of these: by parameter TYPE_MAX_NDIM extents, 0: not known before the launch; NULL: none is. */
+    const uint8_t *extents;
     const Type *result; /* &type_none: nothing */
     uint32_t parameter_count;
     const Type *const *parameter_types;

@@ -120,6 +120,8 @@ IrFunc *ir_kernel_like(IrModule *module, const IrFunc *kernel)
     made->by_warps = kernel->by_warps;
     made->may_wait = kernel->may_wait;
     made->single_axes = kernel->single_axes;
+    if (kernel->extents)
+        made->extents = arena_copy(module->arena, kernel->extents, kernel->parameter_count * TYPE_MAX_NDIM);
     if (kernel->passed)
         made->passed = arena_copy(module->arena, kernel->passed, kernel->parameter_count * sizeof *kernel->passed);
     return made;

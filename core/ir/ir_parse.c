@@ -147,6 +147,23 @@ static bool parse_single_axes(Parser *p, uint8_t *axes)
     return true;
 }
 
+/* `extent 0 2 3`: of the first parameter the third axis has three elements; NULL where nothing is said. */
+static bool parse_extents(Parser *p, uint32_t count, const uint8_t **extents)
+{
+    int64_t parameter, axis, extent;
+    uint8_t *known = NULL;
+    while (text_accept_word(&p->at, "extent")) {
+        known = known ? known : ARENA_ARRAY(p->arena, uint8_t, count *TYPE_MAX_NDIM + 1);
+        if (!text_read_integer(&p->at, &parameter) || !text_read_integer(&p->at, &axis) ||
+            !text_read_integer(&p->at, &extent) || parameter < 0 || parameter >= count || axis < 0 ||
+            axis >= TYPE_MAX_NDIM || extent <= 0 || extent > UINT8_MAX)
+            return parse_fail(p, "expected a parameter, an axis and its extent before '%.20s'", p->at);
+        known[parameter * TYPE_MAX_NDIM + axis] = (uint8_t)extent;
+    }
+    *extents = known;
+    return true;
+}
+
 static bool parse_header(Parser *p, bool is_kernel)
 {
     Parameters parameters = {0};
@@ -175,7 +192,8 @@ static bool parse_header(Parser *p, bool is_kernel)
     bool joins_rows = text_accept_word(&p->at, "joined"), by_rows = text_accept_word(&p->at, "by_rows");
     bool by_warps = text_accept_word(&p->at, "by_warps"), may_wait = text_accept_word(&p->at, "may_wait");
     uint8_t single_axes;
-    if (!parse_single_axes(p, &single_axes))
+    const uint8_t *extents = NULL;
+    if (!parse_single_axes(p, &single_axes) || !parse_extents(p, parameters.count, &extents))
         return false;
     bool has_assembly = text_accept_word(&p->at, "assembly"),
          is_pure = has_assembly && text_accept_word(&p->at, "pure");
@@ -200,6 +218,7 @@ static bool parse_header(Parser *p, bool is_kernel)
     function->by_warps = by_warps;
     function->may_wait = may_wait;
     function->single_axes = single_axes;
+    function->extents = extents;
     function->assembly = assembly;
     function->assembly_is_pure = is_pure;
     function->lacks_body = lacks_body;

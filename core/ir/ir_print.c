@@ -325,6 +325,9 @@ static void print_header(Buf *out, const IrFunc *function, bool with_positions)
     for (uint32_t axis = 0; axis < 3; axis++)
         if (function->single_axes >> axis & 1)
             buf_printf(out, " single %s", ir_axis_names[axis]);
+    for (uint32_t i = 0; function->extents && i < function->parameter_count * TYPE_MAX_NDIM; i++)
+        if (function->extents[i])
+            buf_printf(out, " extent %u %u %u", i / TYPE_MAX_NDIM, i % TYPE_MAX_NDIM, function->extents[i]);
     if (function->assembly) {
         buf_printf(out, " assembly%s%s ", function->assembly_is_pure ? " pure" : "",
                    function->lacks_body ? " only" : "");

@@ -103,6 +103,12 @@ static bool check_parameters(Verifier *v)
     for (uint32_t i = 0; function->passed && i < function->parameter_count; i++)
         if (function->passed[i] && !(function->is_kernel && type_is_record_parameter(function->parameter_types[i])))
             return fail(v, "parameter %u, which is passed by value, is no record of a kernel", i);
+    for (uint32_t i = 0; function->extents && i < function->parameter_count * TYPE_MAX_NDIM; i++) {
+        const Type *type = function->parameter_types[i / TYPE_MAX_NDIM];
+        bool has_axis = function->is_kernel && type->kind == TYPE_ARRAY && i % TYPE_MAX_NDIM < type->ndim;
+        if (function->extents[i] && !has_axis)
+            return fail(v, "parameter %u, whose extents are known, is no such array of a kernel", i / TYPE_MAX_NDIM);
+    }
     if (function->is_kernel && function->result->kind != TYPE_NONE)
         return fail(v, "a kernel has a result");
     return true;

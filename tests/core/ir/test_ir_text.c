@@ -362,6 +362,10 @@ void test_ir_text(void)
                      true);
     check_round_trip("kernel k(r: record p{8 4, x: f32 @0}[0 C], n: i64) passed 0 2\nblock 0:\n  return\n", false,
                      false);
+    check_round_trip("kernel k(p: f32[2 C], n: i64) extent 0 1 3\nblock 0:\n  return\n", false, true);
+    check_round_trip("kernel k(p: f32[2 C], n: i64) extent 0 2 3\nblock 0:\n  return\n", false, false);
+    check_round_trip("kernel k(p: f32[2 C], n: i64) extent 1 0 3\nblock 0:\n  return\n", false, false);
+    check_round_trip("device f(p: f32[2 C]) extent 0 1 3\nblock 0:\n  return\n", false, false);
     check_round_trip("kernel k(r: record p{8 4, x: f32 @0}[0 C], t: (i64, f64))\n"
                      "block 0:\n"
                      "  foreign c !into record p{8 4, x: f32 @0} f(r, t, r)\n"
