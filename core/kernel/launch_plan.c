@@ -411,6 +411,12 @@ static inline bool evaluate_words(const RangeNode *node, const Words *ranges, Wo
         result->most = result->least = 0;
         return node->bits >= BITS_OF_PRODUCT && is_one(a) && is_one(b) &&
                !__builtin_mul_overflow(a.least, b.least, &result->least) && (result->most = result->least, true);
+    case RANGE_SUB: /* likewise */
+        a = ranges[node->a];
+        b = ranges[node->b];
+        result->most = result->least = 0;
+        return node->bits >= BITS_OF_PRODUCT && is_one(a) && is_one(b) &&
+               !__builtin_sub_overflow(a.least, b.least, &result->least) && (result->most = result->least, true);
     case RANGE_UNION: *result = words_of_both(ranges[node->a], ranges[node->b]); return true;
     case RANGE_OVERLAP:
         a = ranges[node->a];
