@@ -64,7 +64,12 @@ static uint32_t parts_of_field(Emitter *emitter, const AbiField *field, LLVMValu
         return 1;
     case ABI_VALUE: return 0;
     case ABI_POINTER: out[0] = address_of_field(emitter, field, value); return 1;
-    case ABI_EXTENT:
+    case ABI_EXTENT: {
+        const uint8_t *known = emitter->function->extents;
+        int64_t extent = known ? known[field->parameter * TYPE_MAX_NDIM + field->axis] : 0;
+        out[0] = extent ? const_i64(emitter, extent) : value;
+        return 1;
+    }
     case ABI_STRIDE: out[0] = value; return 1;
     case ABI_EXCEPTION_RECORD:
         emitter->record = LLVMBuildAddrSpaceCast(emitter->builder, value, emitter->pointer_type, "");

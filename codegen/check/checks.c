@@ -4,6 +4,7 @@
 #include "codegen/check/overflow.h"
 #include "codegen/check/plan.h"
 #include "codegen/check/records.h"
+#include "codegen/check/short_axes.h"
 #include "codegen/check/tell.h"
 #include "codegen/check/watch.h"
 #include "codegen/check/wide_access.h"
@@ -134,6 +135,19 @@ static void limit_to_single_axes(IrModule *module, const Target *target, const C
         module->first->single_axes = (uint8_t)axes;
 }
 
+/* Pixels and points are vectors on the CPU device where the launch has arrays of as many elements each as the kernel takes of
+ * them; a variant is for others. */
+static void limit_to_short_axes(IrModule *module, const Target *target, const CompileOptions *options,
+                                const LaunchTests *failed, LaunchPlan *plan)
+{
+    if (!plan || target->kind != TARGET_HOST || options->opt < 1 || options->observe || module->first_watcher)
+        return;
+    const uint8_t *extents = find_short_axes(module->first, module->arena);
+    uint32_t test = extents ? plan_extents(plan, module->first, extents, module->arena) : RANGE_NONE;
+    if (test != RANGE_NONE && !launch_tests_have(failed, test))
+        module->first->extents = extents;
+}
+
 void codegen_add_checks(IrModule *module, const Target *target, const CompileOptions *options,
                         const LaunchTests *failed, LaunchPlan *plan)
 {
@@ -148,6 +162,7 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
         limit_launches(module, target, options, failed, plan);
         limit_to_whole_warps(module, target, options, failed, plan);
         limit_to_single_axes(module, target, options, failed, plan);
+        limit_to_short_axes(module, target, options, failed, plan);
         if (plan && options->opt > 0)
             pass_records(module, failed, plan);
         return;
@@ -162,6 +177,7 @@ void codegen_add_checks(IrModule *module, const Target *target, const CompileOpt
         check_tell(module);
     limit_to_whole_warps(module, target, options, failed, plan);
     limit_to_single_axes(module, target, options, failed, plan);
+    limit_to_short_axes(module, target, options, failed, plan);
     if (plan && options->opt > 0 && !module->first_watcher && !(wanted & WATCHED))
         pass_records(module, failed, plan);
 }

@@ -305,6 +305,23 @@ uint32_t plan_single_axes(LaunchPlan *plan, uint32_t axes, Arena *arena)
     return append_test(plan, limits, limits->all, 2, arena);
 }
 
+uint32_t plan_extents(LaunchPlan *plan, const IrFunc *kernel, const uint8_t *extents, Arena *arena)
+{
+    Limits *limits = ARENA_NEW(arena, Limits);
+    const KernelAbi *abi = kernel_abi_layout(kernel->parameter_types, kernel->parameter_count, false, arena);
+    limits->all = RANGE_NONE;
+    for (uint32_t i = 0; i < abi->field_count; i++) {
+        const AbiField *field = &abi->fields[i];
+        int64_t extent = field->kind == ABI_EXTENT ? extents[field->parameter * TYPE_MAX_NDIM + field->axis] : 0;
+        if (!extent)
+            continue;
+        uint32_t given = add(limits, RANGE_FIELD, RANGE_NONE, RANGE_NONE, field->offset, KERNEL_ABI_MAX_EXTENT);
+        uint32_t known = add(limits, RANGE_BETWEEN, RANGE_NONE, RANGE_NONE, extent, extent);
+        include(limits, add(limits, RANGE_SUB, given, known, 0, 0));
+    }
+    return append_test(plan, limits, limits->all, 1, arena);
+}
+
 uint32_t axes_without_index(const IrModule *module)
 {
     uint32_t axes = 0;

@@ -20,6 +20,8 @@ bool plan_limits(const IrModule *module, uint64_t wide, LaunchPlan *plan, LimitT
 uint32_t plan_whole_warps(LaunchPlan *plan, Arena *arena);
 /* Likewise, whether blocks have one thread along these axes, a bit each. */
 uint32_t plan_single_axes(LaunchPlan *plan, uint32_t axes, Arena *arena);
+/* Likewise, whether extents of the kernel's arguments are those that IrFunc.extents would have. */
+uint32_t plan_extents(LaunchPlan *plan, const IrFunc *kernel, const uint8_t *extents, Arena *arena);
 /* The axes along which no thread of the module asks for its index, a bit each. */
 uint32_t axes_without_index(const IrModule *module);
 

@@ -165,6 +165,36 @@ static void test_plans_fit_words(Arena *arena)
     CHECK(!launch_plan_holds_in_words(&plan, &facts));
 }
 
+/* Extents that are one number each: what is larger, smaller or only another one's does not pass. */
+static void test_extents(Arena *arena)
+{
+    static const char text[] = "kernel k(p: f32[2 C], n: i64, q: u8[3 C])\nblock 0:\n  return\n";
+    Diag diag = {.id = DIAG_NONE};
+    const IrModule *module = ir_parse(text, arena, &diag);
+    uint8_t extents[3 * TYPE_MAX_NDIM] = {0};
+    uint64_t parameters[] = {4096, 100, 3, 7, 8192, 10, 20, 4};
+    const uint32_t one[3] = {1, 1, 1};
+    LaunchFacts facts = {one, one, 0, parameters};
+    LaunchPlan plan = {0};
+    LaunchTests failed;
+    extents[1] = 3;
+    extents[2 * TYPE_MAX_NDIM + 2] = 4;
+    CHECK(module && plan_extents(&plan, module->first, extents, arena) == 0 && plan.test_count == 1);
+    CHECK(launch_plan_holds_in_words(&plan, &facts) && launch_plan_holds(&plan, &facts, &failed));
+    for (int i = 0; i < 2; i++) {
+        uint64_t *extent = &parameters[i ? 7 : 2], right = *extent;
+        static const uint64_t others[] = {0, 1, 2, 5, 1000, (uint64_t)1 << 40};
+        for (uint32_t k = 0; k < sizeof others / sizeof *others; k++) {
+            *extent = others[k];
+            CHECK(!launch_plan_holds_in_words(&plan, &facts) && !launch_plan_holds(&plan, &facts, &failed));
+        }
+        *extent = right;
+    }
+    parameters[2] = 4;
+    parameters[7] = 3;
+    CHECK(!launch_plan_holds_in_words(&plan, &facts) && !launch_plan_holds(&plan, &facts, &failed));
+}
+
 void test_limits(void)
 {
     Arena *arena = arena_create();
@@ -186,5 +216,6 @@ void test_limits(void)
     test_few_nodes(arena);
     test_alignment(arena);
     test_plans_fit_words(arena);
+    test_extents(arena);
     arena_destroy(arena);
 }
