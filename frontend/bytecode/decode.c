@@ -83,7 +83,8 @@ static bool in_range(Bytecode op, int32_t n, const CodeSnapshot *code)
     case BYTECODE_BUILD_SLICE: return u == 2 || u == 3;
     case BYTECODE_COPY:
     case BYTECODE_LIST_APPEND:
-    case BYTECODE_LIST_EXTEND: return u >= 1;
+    case BYTECODE_LIST_EXTEND:
+    case BYTECODE_MAP_ADD: return u >= 1;
     case BYTECODE_SWAP: return u >= 2;
     case BYTECODE_RAISE: return u <= 2;
     case BYTECODE_CALL_STARRED: return u < 2;

@@ -141,6 +141,7 @@ void run_unpack(Builder *b);
 void run_unpack_starred(Builder *b);
 void run_build_map(Builder *b);
 void run_build_constant_map(Builder *b);
+void run_map_add(Builder *b);
 void run_dict_merge(Builder *b);
 void run_match_sequence(Builder *b);
 void run_get_length(Builder *b);

@@ -1,6 +1,8 @@
 /* Instructions that build and take apart: tuples, lists, slices, dicts, unpacking, patterns. */
 #include "frontend/ssa/ssa_build.h"
 
+#include <string.h>
+
 /* [*a, *b]: lists are tuples here, so the extended one takes the old one's place. */
 static void extend_list(Builder *b, SsaValue *items)
 {
@@ -96,16 +98,21 @@ void run_unpack_starred(Builder *b)
 
 /* --- dicts -------------------------------------------------------------------------------------------------------- */
 
+/* NULL with a diagnostic where it is not constant. */
+static const char *name_of_key(Builder *b, const SsaValue *key)
+{
+    const char *name = key->op == SSA_CONSTANT ? constant_key(b->arena, key->constant) : NULL;
+    if (!name)
+        ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, "a dict with keys that are not constant", "; index an array");
+    return name;
+}
+
 static void push_dict(Builder *b, SsaValue *const *keys, SsaValue *const *values, uint32_t count)
 {
     const char **names = ARENA_ARRAY(b->arena, const char *, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        names[i] = keys[i]->op == SSA_CONSTANT ? constant_key(b->arena, keys[i]->constant) : NULL;
-        if (!names[i]) {
-            ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, "a dict with keys that are not constant", "; index an array");
+    for (uint32_t i = 0; i < count; i++)
+        if (!(names[i] = name_of_key(b, keys[i])))
             return;
-        }
-    }
     SsaValue *dict = ssa_append(b, SSA_DICT, count, values);
     dict->keyword_count = count;
     dict->keywords = names;
@@ -138,6 +145,50 @@ void run_build_constant_map(Builder *b)
     for (uint32_t i = 0; i < count; i++)
         keys[i] = ssa_append_constant(b, names->constant->items[i]);
     push_dict(b, keys, values, count);
+}
+
+/* A longer dict takes the place and the pairs of the one before, which nothing else uses: n of them one by one are not n * n. */
+static SsaValue *lengthen_dict(Builder *b, SsaValue *before, const char *name, SsaValue *value)
+{
+    uint32_t count = before->count, room = (uint32_t)before->argument;
+    SsaValue **values = before->operands, *longer = ssa_append(b, SSA_DICT, 0, NULL);
+    const char **names = (const char **)before->keywords;
+    if (count >= room) {
+        room = 2 * count + 8;
+        values = memcpy(ARENA_ARRAY(b->arena, SsaValue *, room), values, count * sizeof *values);
+        names = memcpy(ARENA_ARRAY(b->arena, const char *, room), names, count * sizeof *names);
+    }
+    values[count] = value;
+    names[count] = name;
+    longer->operands = values;
+    longer->keywords = names;
+    longer->count = longer->keyword_count = count + 1;
+    longer->argument = (int32_t)room;
+    before->count = before->keyword_count = 0;
+    return longer;
+}
+
+static SsaValue *merge_pair(Builder *b, SsaValue *before, const char *name, SsaValue *value)
+{
+    const char **names = ARENA_ARRAY(b->arena, const char *, 1);
+    SsaValue *pair = ssa_append1(b, SSA_DICT, value);
+    *names = name;
+    pair->keywords = names;
+    pair->keyword_count = 1;
+    return ssa_append2(b, SSA_DICT_MERGE, before, pair);
+}
+
+/* {key: value, ...} of more pairs than CPython lays on its stack, and keywords of a call that are as many: they join an empty
+ * dict, one by one. */
+void run_map_add(Builder *b)
+{
+    SsaValue *value = ssa_pop(b), *key = ssa_pop(b), **dict = ssa_peek(b, b->instruction->argument);
+    const char *name = b->failed ? NULL : name_of_key(b, key);
+    if (!name)
+        return;
+    bool is_whole = (*dict)->op == SSA_DICT && (*dict)->block == b->block; /* no branch since it was begun */
+    SsaValue *longer = is_whole ? lengthen_dict(b, *dict, name, value) : merge_pair(b, *dict, name, value);
+    *ssa_peek(b, b->instruction->argument) = longer;
 }
 
 void run_dict_merge(Builder *b)

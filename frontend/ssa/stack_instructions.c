@@ -420,6 +420,9 @@ void run_instruction(Builder *b)
     case BYTECODE_BUILD_MAP: run_build_map(b); break;
     case BYTECODE_BUILD_CONST_KEY_MAP: run_build_constant_map(b); break;
     case BYTECODE_DICT_MERGE: run_dict_merge(b); break;
+    case BYTECODE_MAP_ADD: /* where the dict does not lie on top, a comprehension's loop adds to it */
+        b->instruction->argument == 1 ? run_map_add(b) : run_unsupported(b);
+        break;
     case BYTECODE_MATCH_SEQUENCE: run_match_sequence(b); break;
     case BYTECODE_GET_LENGTH: run_get_length(b); break;
     case BYTECODE_MATCH_CLASS: run_match_class(b); break;
