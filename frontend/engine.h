@@ -55,7 +55,7 @@ typedef struct Frontend {
     Arena *arena;
     Diag *diag;
     const FrontendRequest *request;
-    Table *instances; /* by CodeSnapshot pointer: the first of a list */
+    Table *instances; /* by code and types (InstanceKey): the first of a list */
     Table *ssa; /* by CodeSnapshot pointer */
     Table *comprehensions; /* by CodeSnapshot pointer: instructions of code that was part of another */
     Table *faults; /* by CodeSnapshot pointer: how what belongs to cujit may fail (raise_site.c) */

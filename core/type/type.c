@@ -308,6 +308,24 @@ bool type_equal(const Type *a, const Type *b)
     return false;
 }
 
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 32;
+}
+
+uint64_t type_digest(const Type *type)
+{
+    uint64_t hash = mix(0, (uint64_t)type->kind);
+    if (type_is_scalar(type))
+        return mix(hash, (uint64_t)type->scalar);
+    if (type->kind == TYPE_ARRAY)
+        return mix(mix(hash, type->ndim), type_digest(type->element));
+    for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->count; i++)
+        hash = mix(hash, type_digest(type->items[i]));
+    return hash;
+}
+
 bool type_is_homogeneous(const Type *tuple)
 {
     if (tuple->kind != TYPE_TUPLE || !tuple->count)

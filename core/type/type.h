@@ -237,6 +237,8 @@ uint32_t type_common_alignment(uint32_t a, uint32_t b);
 uint32_t type_part_count(const Type *type);
 
 bool type_equal(const Type *a, const Type *b);
+/* The same number for types that are equal. */
+uint64_t type_digest(const Type *type);
 /* All items equal, and at least one. */
 bool type_is_homogeneous(const Type *tuple);
 /* Deep copy into another arena (objects keep their identity). */

@@ -90,6 +90,24 @@ static bool matches(const Instance *instance, const Snapshot *snapshot, const Op
     return true;
 }
 
+/* Instances that may match: a function that is called for thousands of lists of types has as many instances. */
+typedef struct InstanceKey {
+    const CodeSnapshot *code;
+    uint64_t types;
+} InstanceKey;
+
+static InstanceKey key_of(const CodeSnapshot *code, const Operand *parameters, uint32_t count, SourcePos raise_site)
+{
+    InstanceKey key = {.code = code, .types = (uint64_t)raise_site.line << 32 | (uint32_t)raise_site.column};
+    for (uint32_t i = 0; i < count; i++) {
+        const Constant *constant = parameters[i].constant;
+        key.types = key.types * 31 + type_digest(parameters[i].type);
+        if (constant && constant->kind == CONSTANT_INT)
+            key.types = key.types * 31 + (uint64_t)constant->integer;
+    }
+    return key;
+}
+
 /* Python's name with only what a symbol may hold, and a number to tell instances apart. */
 static const char *symbol(Frontend *frontend, const CodeSnapshot *code)
 {
@@ -188,7 +206,8 @@ static Instance *instance_new(Frontend *frontend, Diag *diag, const CodeSnapshot
 Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code, const Snapshot *snapshot,
                        const Operand *parameters, uint32_t count, SourcePos raise_site)
 {
-    Instance *first = table_get(frontend->instances, &code, sizeof code);
+    InstanceKey key = key_of(code, parameters, count, raise_site);
+    Instance *first = table_get(frontend->instances, &key, sizeof key);
     for (Instance *instance = first; instance; instance = instance->next)
         if (matches(instance, snapshot, parameters, count, raise_site))
             return instance;
@@ -202,7 +221,7 @@ Instance *instance_get(Frontend *frontend, Diag *diag, const CodeSnapshot *code,
         return NULL;
     instance->raise_site = raise_site;
     instance->next = first;
-    table_set(frontend->instances, &code, sizeof code, instance);
+    table_set(frontend->instances, &key, sizeof key, instance);
     return instance;
 }
 
