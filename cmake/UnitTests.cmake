@@ -39,6 +39,8 @@ endif()
 
 # tests/codegen/nvptx/nvvm/test_llvm7_rewrite.c makes LLVM's instructions by itself.
 target_link_libraries(test_codegen PRIVATE cujit_llvm)
+# tests/codegen/optimize/test_pass_builder.c counts its calls.
+target_link_options(test_codegen PRIVATE LINKER:--wrap=promote_together)
 
 # tests/fuzz/fuzz_*.c: a bounded run of each fuzzer; the executables take a number of inputs and a seed for long ones.
 add_executable(fuzz_ir "${PROJECT_SOURCE_DIR}/tests/fuzz/fuzz_ir.c")

@@ -4,6 +4,8 @@
 #include "codegen/llvm.h"
 #include "codegen/optimize/pass_builder.h"
 #include "codegen_tests.h"
+#include "core/base/buf.h"
+#include "core/base/memory.h"
 
 static const char sum[] = "define i32 @f(i32 %x) {\n"
                           "  %y = add i32 %x, 0\n"
@@ -165,6 +167,51 @@ static void test_promotion(void)
     LLVMContextDispose(context);
 }
 
+static int promotions;
+
+/* The linker has calls of the function come here. */
+void __wrap_promote_together(LLVMValueRef function);
+void __real_promote_together(LLVMValueRef function);
+
+void __wrap_promote_together(LLVMValueRef function)
+{
+    promotions++;
+    __real_promote_together(function);
+}
+
+/* A kernel of `count` variables in memory, each of which another block changes. */
+static void add_kernel(Buf *ir, int count)
+{
+    buf_add(ir, "kernel f(x: f64[1 C], m: i64)\nblock 0:\n  %0: f64 = const 1.5\n  %1: i64 = const 3\n"
+                "  %2: bool = gt m, %1\n");
+    for (int k = 0; k < count; k++)
+        buf_printf(ir, "  %%%d: u8[0 C] = cell %%0\n", 3 + k);
+    buf_add(ir, "  jump block 1\n");
+    for (int k = 0; k < count; k++)
+        buf_printf(ir,
+                   "block %d:\n  branch %%2, block %d, block %d\n"
+                   "block %d:\n  cell_store %%%d, %%0\n  jump block %d\n",
+                   2 * k + 1, 2 * k + 2, 2 * k + 3, 2 * k + 2, 3 + k, 2 * k + 3);
+    buf_printf(ir, "block %d:\n", 2 * count + 1);
+    for (int k = 0; k < count; k++)
+        buf_printf(ir, "  %%%d: f64 = cell_load %%%d\n  store x[%%1], %%%d\n", 3 + count + k, 3 + k, 3 + count + k);
+    buf_add(ir, "  return\n");
+}
+
+/* Variables times blocks are more than LLVM's own promotion is left with. */
+static void test_kernels_are_promoted_together(void)
+{
+    static const int counts[] = {50, 1500};
+    for (int is_large = 0; is_large < 2; is_large++) {
+        Buf ir = {0};
+        add_kernel(&ir, counts[is_large]);
+        promotions = 0;
+        memory_free(compile_ptx(buf_text(&ir), 80, (CompileOptions){.opt = 3}));
+        CHECK(promotions == is_large);
+        buf_free(&ir);
+    }
+}
+
 void test_pass_builder(void)
 {
     CHECK(!adds(NULL));
@@ -172,4 +219,5 @@ void test_pass_builder(void)
     CHECK(adds("InstSimplifyPass"));
     test_loops_are_parted();
     test_promotion();
+    test_kernels_are_promoted_together();
 }
