@@ -141,6 +141,14 @@ static bool is_passed(const Context *context, const IrValue *value) { return val
 
 static Place place_of_call(const Context *context) { return (Place){context->call->block, NULL}; }
 
+/* Where a function is when one that it calls, itself or by others, is at a place. */
+static Place place_of_caller(const Context *caller, const Context *context, Place place)
+{
+    for (; context != caller; context = context->caller)
+        place = place_of_call(context);
+    return place;
+}
+
 /* The item that a GET takes, where the tuple is at hand; *context: where it is a value. NULL: it is not. */
 static const IrValue *item_of(const Context **context, const IrValue *value)
 {
@@ -216,7 +224,7 @@ static uint32_t extent_of_item(Ranges *r, const Context *context, const IrValue 
     const Context *where = context;
     const IrValue *item = item_of(&where, array);
     if (item)
-        return range_of_extent(r, where, item, axis, where == context ? place : place_of_call(context));
+        return range_of_extent(r, where, item, axis, place_of_caller(where, context, place));
     const AbiField *field = context->caller ? NULL : field_of(r, array);
     return field ? node_of_field(r, field + 1 + axis, TYPE_OF(INT64)) : range_whole(r, TYPE_OF(INT64));
 }
@@ -324,7 +332,7 @@ static uint32_t of_item(Ranges *r, const Context *context, const IrValue *value,
     const Context *where = context;
     const IrValue *item = item_of(&where, value);
     if (item)
-        return range_of(r, where, item, where == context ? place : place_of_call(context));
+        return range_of(r, where, item, place_of_caller(where, context, place));
     const AbiField *field = context->caller ? NULL : field_of(r, value);
     return field ? node_of_field(r, field, value->type) : range_whole(r, value->type);
 }
@@ -412,6 +420,7 @@ bool range_goes_deeper(Ranges *r)
 
 uint32_t range_of(Ranges *r, const Context *context, const IrValue *value, Place place)
 {
+    assert(place.block->function == context->function);
     Key key = {context->id, value->id, place.block->id, place.edge ? place.edge->id : UINT32_MAX};
     uintptr_t found = (uintptr_t)table_get(r->found, &key, sizeof key);
     if (found)
