@@ -210,7 +210,7 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
         return *out = object, true;
     if (type_is_integer(type) && strcmp(name, "denominator") == 0)
         return *out = operand_int(l, 1), true;
-    if (operand_is_object(object, CONSTANT_STRING) && strcmp(name, "format") == 0)
+    if (operand_is_object(object, CONSTANT_STRING) && is_text_method(name))
         return *out = operand_bound_method(l, object, name), true;
     if (is_method(type, name))
         return *out = operand_bound_method(l, object, name), true;
@@ -330,7 +330,7 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
     if (is_own)
         return ok;
     if (operand_is_object(receiver, CONSTANT_STRING))
-        return lower_text_method(l, receiver, call, out);
+        return lower_text_method(l, receiver, name, call, out);
     if (receiver.type->kind == TYPE_ARRAY)
         return lower_array_method(l, receiver, call, out);
     const Constant *method = class_method(receiver.type, name);

@@ -162,6 +162,18 @@ def test_format_method(printed):
     assert printed(kernel_of(body, "x, y"), 3, 7) == "3    7 {} 73+7 7.00 3\n"
 
 
+@pytest.mark.parametrize("count", [3, 15, 16, 40])
+def test_texts_of_many_parts(printed, count):
+    """CPython joins a list of the parts where there are more than its stack is to hold."""
+    body = "print(f'" + " ".join(f"{{x + {k}}}" for k in range(count)) + "')"
+    assert printed(kernel_of(body), 5) == " ".join(str(5 + k) for k in range(count)) + "\n"
+
+
+def test_join(printed):
+    body = "print(', '.join((str(x), 'b{', f'{y:.1f}')), '-'.join(str(x + k) for k in (1, 2)), ''.join(()))"
+    assert printed(kernel_of(body, "x, y"), 3, 2.5) == "3, b{, 2.5 4-5 \n"
+
+
 def test_constant_text(printed):
     @cuda.jit
     def kernel(out):
@@ -257,6 +269,7 @@ REFUSED = [
     ("print(f'{x[0]:d}')", "format spec 'd'"), ("print(f'{n:.2}')", "precision"), ("print(f'{n:#9x}')", "only zeros"),
     ("print(f'{n:b}')", "format spec 'b'"), ("print(f'{n:{n}}')", "format spec must be"),
     ("print('%d' % (1, 2))", "fewer"), ("print('%d %d' % n)", "more"), ("print('{}'.format())", "no value"),
+    ("print(','.join((n, 'a')))", "takes texts"),
     ("print('%q' % n)", "with %"), ("s = f'{n}' * 2", "of text"), ("print(f'{f\"{n}\":>5}')", "again"),
 ]
 
