@@ -231,12 +231,21 @@ static bool needs_no_code(const SsaValue *value, Operand fact)
            value->op != SSA_PARAMETER;
 }
 
+static bool make_forgotten_list(Lower *l, const SsaValue *value, Operand list)
+{
+    Operand count;
+    l->value = value;
+    return !list.type || !list_is_forgotten(l, value, list.type) || lower_count(l, list, &count);
+}
+
 static bool emit_value(Lower *l, const SsaValue *value)
 {
     Operand *fact = &l->instance->facts[value->id], result;
     if (fact->type && type_has_generator(fact->type) && !check_generator_use(l, value, fact->type))
         return false;
-    if (value->op == SSA_PARAMETER || value->is_dead || value->is_at_entry)
+    if (value->op == SSA_PARAMETER)
+        return make_forgotten_list(l, value, *fact);
+    if (value->is_dead || value->is_at_entry)
         return true;
     if (!check_operands(l, value))
         return false;
@@ -250,7 +259,7 @@ static bool emit_value(Lower *l, const SsaValue *value)
         return lower_fail(l, DIAG_TYPE_UNRESOLVED, "");
     }
     *fact = result;
-    return value->op != SSA_CALL || !list_is_forgotten(l, value, result.type) || lower_count(l, result, &result);
+    return value->op != SSA_CALL || make_forgotten_list(l, value, result);
 }
 
 static bool emit_ssa_block(Lower *l, const SsaBlock *block)

@@ -285,6 +285,8 @@ SECTIONS = {
         r = sum([(k := e * 2) for e in a]) + k
         r = sum([sum([(k := i * j) for j in range(3)]) for i in range(n)]) + k
         r = 0\n[(r := r * 3 + e) for e in a if e > 0]
+        r = 0\nany([(r := r + e) > 0 for e in a])
+        r = 0\ndef one(v): return 1\none([(r := r + e) for e in a])
         for i in range(n): q = [(r := i * e) for e in a]
         k = 2\nf = (k * e for e in t)\nk = 3\nr = sum(f)
         n in (d for d in digits(1234))

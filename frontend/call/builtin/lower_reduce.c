@@ -2,6 +2,7 @@
 #include "frontend/array/lower_iterate.h"
 #include "frontend/call/handlers.h"
 #include "frontend/call/builtin/lower_reduce.h"
+#include "frontend/compound/generator.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/lower_convert.h"
@@ -53,10 +54,10 @@ static const Type *settle(Lower *l, const Call *call, Operand start, Operand ite
     return NULL;
 }
 
-/* The first true item answers any, the first false one all. */
-static bool is_decided_early(const Call *call)
+/* The first true item answers any, the first false one all; but all items of a list are made before. */
+static bool is_decided_early(const Call *call, Operand iterable)
 {
-    return call->intrinsic == INTRINSIC_ANY || call->intrinsic == INTRINSIC_ALL;
+    return (call->intrinsic == INTRINSIC_ANY || call->intrinsic == INTRINSIC_ALL) && !type_is_list(iterable.type);
 }
 
 static void leave_early(Lower *l, const Call *call, IrValue *last, IrValue *result, IrBlock *exit)
@@ -95,7 +96,7 @@ static bool reduce_loop(Lower *l, const Call *call, Operand iterable, Operand st
     position = operand_value(position.type, index);
     if (!lower_iter_step(l, iterable, position, &step_to) || !lower_iter_has(l, iterable, step_to, &has))
         return false;
-    IrValue *last = is_decided_early(call) ? ir_phi(exit, type, &l->value->pos, 2) : NULL;
+    IrValue *last = is_decided_early(call, iterable) ? ir_phi(exit, type, &l->value->pos, 2) : NULL;
     if (last)
         emit_phi_edge(l, last, accumulator);
     emit_branch(l, operand_ir(l, has), body, exit);

@@ -199,7 +199,7 @@ def freed(handle):
 
 
 def test_memory_that_was_freed():
-    """Of 8 MiB: small arrays are parts of a GPU driver's blocks, and a block's handle is good while any part is used."""
+    """Of 8 MiB: small ones are parts of a GPU driver's blocks, whose handles are good while any part is used."""
     array = cuda.to_device(np.arange(1 << 20))
     handle = array.get_ipc_handle()
     stale = pickle.dumps(handle)
