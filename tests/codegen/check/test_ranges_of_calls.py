@@ -31,7 +31,7 @@ def kernel(out, n, a):
 
 @pytest.mark.parametrize("count", range(8))
 def test_blocks_of_one_function_are_none_of_another(count):
-    """The call in `middle` is in a block with the number of one of `kernel` where n is small, or that `kernel` lacks."""
+    """The call in `middle` is in a block whose number one of `kernel` has where n is small, or none of `kernel`."""
     branches = "\n".join(f"    if a == {9 + k}:\n        s += {k + 2}" for k in range(count))
     scope = {"cuda": cuda}
     exec(KERNEL.replace("{branches}", branches), scope)
