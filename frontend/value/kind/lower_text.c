@@ -3,7 +3,6 @@
  * it. */
 #include <string.h>
 
-#include "frontend/array/lower_iterate.h"
 #include "frontend/engine.h"
 #include "frontend/value/arguments.h"
 #include "frontend/value/kind/lower_enum.h"
@@ -376,7 +375,7 @@ static bool add_braces(Lower *l, Text *text, const Call *call, uint32_t *next, c
     return add_value(l, text, *value, conversion, spec);
 }
 
-static bool format_text(Lower *l, Operand receiver, const Call *call, Operand *out)
+bool lower_text_method(Lower *l, Operand receiver, const Call *call, Operand *out)
 {
     Text text = {0};
     uint32_t next = 0;
@@ -393,30 +392,6 @@ static bool format_text(Lower *l, Operand receiver, const Call *call, Operand *o
         }
     }
     return finish_if(l, &text, ok, out);
-}
-
-/* --- text.join(texts) ----------------------------------------------------------------------------------------------------- */
-
-static bool join_items(Lower *l, Operand receiver, const Call *call, Operand *out)
-{
-    Operand all;
-    if (!call_arity(l, call, 1, 1) || !lower_all_items(l, call->arguments[0], &all))
-        return false;
-    uint32_t count = all.type->count;
-    Operand *parts = ARENA_ARRAY(l->arena, Operand, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        parts[i] = lower_tuple_item(l, all, i);
-        if (!operand_is_text(parts[i]))
-            return call_refuse(l, call, "; it takes texts: str(x) is that of a number");
-    }
-    return lower_join_text(l, parts, count, receiver.constant->text, out);
-}
-
-bool is_text_method(const char *name) { return strcmp(name, "format") == 0 || strcmp(name, "join") == 0; }
-
-bool lower_text_method(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
-{
-    return *name == 'j' ? join_items(l, receiver, call, out) : format_text(l, receiver, call, out);
 }
 
 /* --- format specs --------------------------------------------------------------------------------------------------------- */

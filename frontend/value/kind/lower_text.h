@@ -21,9 +21,8 @@ bool lower_format(Lower *l, Operand value, int32_t conversion, const Operand *sp
 /* The texts of the parts one after another, with a constant between them. */
 bool lower_join_text(Lower *l, const Operand *parts, uint32_t count, const char *between, Operand *out);
 bool lower_text_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out);
-/* Of a constant string: receiver.format(values), and receiver.join(texts), which an f-string of many parts is, too. */
-bool is_text_method(const char *name);
-bool lower_text_method(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out);
+/* receiver.format(arguments) of a constant string. */
+bool lower_text_method(Lower *l, Operand receiver, const Call *call, Operand *out);
 bool call_text(Lower *l, const Call *call, Operand *out);
 bool text_read_spec(const char *text, TextSpec *out);
 
