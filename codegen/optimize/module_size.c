@@ -33,6 +33,7 @@ typedef struct Measurement {
     Arena *arena;
     Table *known; /* functions to the ModuleSize of each */
     unsigned alwaysinline;
+    bool is_host;
 } Measurement;
 
 static bool is_inlined(const Measurement *m, LLVMValueRef function)
@@ -74,11 +75,15 @@ static void add_call(Measurement *m, LLVMValueRef call, ModuleSize *size)
     size->members = add(size->members, body->members);
 }
 
+/* Whether a CPU has no instruction for it: the code generator makes a loop. Others are emitted with branches of their own. */
+static bool becomes_loop(LLVMValueRef atomic) { return LLVMGetAtomicRMWBinOp(atomic) == LLVMAtomicRMWBinOpFAdd; }
+
 static void add_instruction(Measurement *m, LLVMValueRef instruction, ModuleSize *size)
 {
     size->instructions++;
     switch (LLVMGetInstructionOpcode(instruction)) {
     case LLVMBr: size->branches += LLVMIsConditional(instruction) ? 1 : 0; break;
+    case LLVMAtomicRMW: size->branches += m->is_host && becomes_loop(instruction); break;
     case LLVMGetElementPtr: size->addresses++; break;
     case LLVMInsertValue:
     case LLVMExtractValue: size->members++; break;
@@ -145,7 +150,8 @@ static uint64_t parts_of(LLVMValueRef function)
 ModuleSize measure_module(Emitter *emitter)
 {
     static const char name[] = "alwaysinline";
-    Measurement m = {emitter->arena, table_create(), LLVMGetEnumAttributeKindForName(name, sizeof name - 1)};
+    Measurement m = {emitter->arena, table_create(), LLVMGetEnumAttributeKindForName(name, sizeof name - 1),
+                     emitter->target->kind == TARGET_HOST};
     ModuleSize most = {0};
     for (LLVMValueRef each = LLVMGetFirstFunction(emitter->llvm_module); each; each = LLVMGetNextFunction(each)) {
         if (LLVMIsDeclaration(each))

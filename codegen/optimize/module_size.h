@@ -7,7 +7,7 @@
 /* Of each the most that one function has when what must be inlined is. */
 typedef struct ModuleSize {
     uint64_t instructions;
-    uint64_t branches; /* conditional ones */
+    uint64_t branches; /* conditional ones, and those of atomics that become loops in a code generator */
     uint64_t loops; /* branches back */
     uint64_t phis; /* of one block */
     uint64_t copies; /* what all ways to one block give to its phis */

@@ -97,6 +97,25 @@ def test_results_without_passes(shape, count):
     np.testing.assert_allclose(got, expected, rtol=1e-13)
 
 
+@pytest.mark.parametrize("number", [types.float64, types.float32])
+def test_atomics_that_become_loops_are_branches(number):
+    """On the CPU device, where the places of all atomics of a kernel lived through all those loops."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("code of the CPU device")
+    for count, is_short in ((700, False), (900, True)):
+        body = "\n".join(f"    cuda.atomic.add(x, i + {k}, 1)" for k in range(count))
+        kernel = make(f"def kernel(x, i):\n{body}")
+        assert is_short_of_passes(kernel, (number[::1], types.int64), None) == is_short
+        assert not is_short_of_passes(kernel, (number[::1], types.int64), SM)
+
+
+def test_results_of_atomics_without_passes():
+    lines = "\n".join(f"    cuda.atomic.add(x, i + {k % 7}, {k})" for k in range(900))
+    kernel, x = cuda.jit(make(f"def kernel(x, i):\n{lines}")), np.zeros(8)
+    kernel[2, 3](x, 1)
+    np.testing.assert_array_equal(x, [0.0, *(6 * sum(range(k, 900, 7)) for k in range(7))])
+
+
 def test_many_addresses_are_not_made_from_each_other():
     """The code generator compares each with those above it, to make it by an addition: all pairs."""
     for count, by_additions in ((600, True), (900, False)):
