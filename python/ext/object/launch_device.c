@@ -27,16 +27,29 @@ static uint64_t home_of_array(ExtState *state, const ExtArrayView *view, PyObjec
     return is_ours ? rt_device_bit(view->device) : home_of_pointer(device, view->pointer);
 }
 
-static bool add_homes(ExtState *state, PyObject *value, RtDevice *device, uint64_t *homes);
+/* What the arguments are on, so far. */
+typedef struct Homes {
+    ExtState *state;
+    RtDevice *device; /* whose driver is asked */
+    uint64_t found;
+    /* More values, or deeper ones, are no kernel's: tuples that stand in one another are without end. */
+    uint32_t left, depth;
+} Homes;
 
-static bool add_homes_of_fields(ExtState *state, PyObject *value, RtDevice *device, uint64_t *homes)
+enum { MOST_VALUES = TYPE_MOST_VALUES * TYPE_MOST_NESTING };
+
+static Homes no_homes(ExtState *state, RtDevice *device) { return (Homes){state, device, 0, MOST_VALUES, 0}; }
+
+static bool add_homes(Homes *homes, PyObject *value);
+
+static bool add_homes_of_fields(Homes *homes, PyObject *value)
 {
     bool ok = true;
     PyObject *fields = PyObject_GetAttrString((PyObject *)Py_TYPE(value), "__dataclass_fields__");
     PyObject *names = fields ? PySequence_List(fields) : NULL;
     for (Py_ssize_t i = 0; ok && names && i < PyList_GET_SIZE(names); i++) {
         PyObject *field = PyObject_GetAttr(value, PyList_GET_ITEM(names, i));
-        ok = field && add_homes(state, field, device, homes);
+        ok = field && add_homes(homes, field);
         Py_XDECREF(field);
     }
     Py_XDECREF(names);
@@ -44,43 +57,44 @@ static bool add_homes_of_fields(ExtState *state, PyObject *value, RtDevice *devi
     return ok && (names || ext_forgive());
 }
 
-static bool add_homes_of_tuple(ExtState *state, PyObject *tuple, RtDevice *device, uint64_t *homes)
+static bool add_homes_of_tuple(Homes *homes, PyObject *tuple)
 {
     bool ok = true;
-    for (Py_ssize_t i = 0; ok && i < PyTuple_GET_SIZE(tuple); i++)
-        ok = add_homes(state, PyTuple_GET_ITEM(tuple, i), device, homes);
+    for (Py_ssize_t i = 0; ok && i < PyTuple_GET_SIZE(tuple) && homes->left; i++)
+        ok = add_homes(homes, PyTuple_GET_ITEM(tuple, i));
     return ok;
 }
 
 /* A value that kernels cannot take has none: the launch says so later. False with what cannot be passed over. */
-static bool add_homes(ExtState *state, PyObject *value, RtDevice *device, uint64_t *homes)
+static bool add_homes(Homes *homes, PyObject *value)
 {
     ExtArrayView view;
+    homes->left -= homes->left > 0;
     if (PyLong_CheckExact(value) || PyFloat_CheckExact(value) || PyArray_CheckExact(value))
         return true;
-    if (Py_EnterRecursiveCall(" in an argument"))
-        return false;
+    if (homes->depth > TYPE_MOST_NESTING)
+        return true;
+    homes->depth++;
     bool ok = true;
-    int is_array = PyTuple_Check(value) ? 0 : ext_array_view(state, value, &view);
+    int is_array = PyTuple_Check(value) ? 0 : ext_array_view(homes->state, value, &view);
     if (is_array > 0) {
-        *homes |= home_of_array(state, &view, value, device);
+        homes->found |= home_of_array(homes->state, &view, value, homes->device);
         Py_XDECREF(view.owner);
     } else if (is_array < 0)
         ok = ext_forgive();
     else
-        ok = PyTuple_Check(value) ? add_homes_of_tuple(state, value, device, homes)
-                                  : add_homes_of_fields(state, value, device, homes);
-    Py_LeaveRecursiveCall();
+        ok = PyTuple_Check(value) ? add_homes_of_tuple(homes, value) : add_homes_of_fields(homes, value);
+    homes->depth--;
     return ok;
 }
 
 /* Of arrays that are constants of the kernel. */
-static bool add_homes_of_captured(ExtState *state, const ExtCallee *callee, RtDevice *device, uint64_t *homes)
+static bool add_homes_of_captured(Homes *homes, const ExtCallee *callee)
 {
     bool ok = true;
     PyObject *captured = callee->kernel ? callee->kernel->keep_alive : NULL;
     for (Py_ssize_t i = 0; ok && captured && i < PyList_GET_SIZE(captured); i++)
-        ok = add_homes(state, PyList_GET_ITEM(captured, i), device, homes);
+        ok = add_homes(homes, PyList_GET_ITEM(captured, i));
     return ok;
 }
 
@@ -119,24 +133,25 @@ static bool describe(ExtState *state, const ExtCallee *callee, RtDevice *device,
     text[0] = 0;
     for (Py_ssize_t i = 0; i < callee->count && shown < SHOWN_ARGUMENTS && used < size; i++) {
         char name[80];
-        uint64_t homes = 0;
-        if (!add_homes(state, callee->args[i], device, &homes))
+        Homes homes = no_homes(state, device);
+        if (!add_homes(&homes, callee->args[i]))
             return false;
-        if (!homes)
+        if (!homes.found)
             continue;
         if (callee->kernel)
             ext_parameter_name(callee->kernel, i, name, sizeof name);
         else
             snprintf(name, sizeof name, "%zd", i + 1);
         const char *format = callee->kernel ? "%s'%s' is on %s" : "%sargument %s is on %s";
-        used += (size_t)snprintf(text + used, size - used, format, shown++ ? ", " : "", name, name_of(homes).text);
+        used +=
+            (size_t)snprintf(text + used, size - used, format, shown++ ? ", " : "", name, name_of(homes.found).text);
     }
-    uint64_t captured = 0;
-    if (!add_homes_of_captured(state, callee, device, &captured))
+    Homes captured = no_homes(state, device);
+    if (!add_homes_of_captured(&captured, callee))
         return false;
-    if (captured && used < size)
+    if (captured.found && used < size)
         snprintf(text + used, size - used, "%san array that it names is on %s", shown ? ", " : "",
-                 name_of(captured).text);
+                 name_of(captured.found).text);
     return true;
 }
 
@@ -184,12 +199,13 @@ RtDevice *ext_device_for(ExtState *state, const ExtCallee *callee, RtDevice *dev
         return device;
     if (callee->kernel && !ext_kernel_prepare(callee->kernel))
         return NULL;
-    uint64_t homes = 0;
-    bool ok = add_homes_of_captured(state, callee, device, &homes);
+    Homes all = no_homes(state, device);
+    bool ok = add_homes_of_captured(&all, callee);
     for (Py_ssize_t i = 0; ok && i < callee->count; i++)
-        ok = add_homes(state, callee->args[i], device, &homes);
+        ok = add_homes(&all, callee->args[i]);
     if (!ok)
         return NULL;
+    uint64_t homes = all.found;
     bool is_home = homes & rt_device_bit(device);
     if (!homes || ((is_chosen || is_home) && reaches(device, homes)))
         return device;

@@ -8,7 +8,7 @@ import pytest
 
 FOLDER = Path(__file__).parent
 # What can be done on a device is tested elsewhere; these are written for whatever device is the current one.
-ON_EACH = ["test_devices.py", "test_graphs.py", "test_random.py"]
+ON_EACH = ["test_devices.py", "test_graphs.py", "test_random.py", "../ext/test_bad_memory.py"]
 
 
 def run_tests(*arguments, **environment):
