@@ -13,6 +13,7 @@
 #include "codegen/op/export_emit.h"
 #include "codegen/op/value/parts.h"
 #include "codegen/optimize/inlining.h"
+#include "codegen/optimize/pass_builder.h"
 
 static void on_llvm_diagnostic(LLVMDiagnosticInfoRef info, void *user)
 {
@@ -143,38 +144,50 @@ static bool is_aligned(const IrFunc *kernel, uint32_t parameter)
     return parameter < WIDE_ACCESS_MOST && kernel->aligned >> parameter & 1;
 }
 
-/* Bytes among the parameters, which nobody writes to. On a GPU they are the kernel's own; from PTX 7.7 on, which
- * has cvta.param, no copy of them is needed where they are addressed. */
-static void add_value_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field)
+typedef struct Attributes {
+    Emitter *emitter;
+    PlacedAttribute *items;
+    uint32_t count, capacity;
+} Attributes;
+
+static void add_attribute(Attributes *list, uint32_t place, LLVMAttributeRef attribute)
 {
-    static const char constant[] = "nvvm.grid_constant";
-    LLVMTypeRef bytes = LLVMArrayType2(emitter->i8, field->size);
-    unsigned kind = LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
-    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "align", KERNEL_ABI_VALUE_ALIGNMENT));
-    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "readonly", 0));
-    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noalias", 0));
-    if (emitter->target->kind == TARGET_HOST) {
-        LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "dereferenceable", field->size));
-        return;
-    }
-    LLVMAddAttributeAtIndex(function, place, LLVMCreateTypeAttribute(emitter->context, kind, bytes));
-    LLVMAddAttributeAtIndex(function, place,
-                            LLVMCreateStringAttribute(emitter->context, constant, sizeof constant - 1, "", 0));
+    list->items = arena_grow(list->emitter->arena, list->items, list->count, &list->capacity, sizeof *list->items);
+    list->items[list->count++] = (PlacedAttribute){place, attribute};
 }
 
-static void add_field_attributes(Emitter *emitter, LLVMValueRef function, uint32_t place, const AbiField *field,
-                                 const bool *written)
+/* Bytes among the parameters, which nobody writes to. On a GPU they are the kernel's own; from PTX 7.7 on, which
+ * has cvta.param, no copy of them is needed where they are addressed. */
+static void add_value_attributes(Attributes *list, uint32_t place, const AbiField *field)
 {
+    static const char constant[] = "nvvm.grid_constant";
+    Emitter *emitter = list->emitter;
+    LLVMTypeRef bytes = LLVMArrayType2(emitter->i8, field->size);
+    unsigned kind = LLVMGetEnumAttributeKindForName("byval", strlen("byval"));
+    add_attribute(list, place, enum_attribute(emitter, "align", KERNEL_ABI_VALUE_ALIGNMENT));
+    add_attribute(list, place, enum_attribute(emitter, "readonly", 0));
+    add_attribute(list, place, enum_attribute(emitter, "noalias", 0));
+    if (emitter->target->kind == TARGET_HOST) {
+        add_attribute(list, place, enum_attribute(emitter, "dereferenceable", field->size));
+        return;
+    }
+    add_attribute(list, place, LLVMCreateTypeAttribute(emitter->context, kind, bytes));
+    add_attribute(list, place, LLVMCreateStringAttribute(emitter->context, constant, sizeof constant - 1, "", 0));
+}
+
+static void add_field_attributes(Attributes *list, uint32_t place, const AbiField *field, const bool *written)
+{
+    Emitter *emitter = list->emitter;
     int64_t most = emitter->ir->first->is_limited ? LAUNCH_LIMIT_EXTENT : KERNEL_ABI_MAX_EXTENT;
-    LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noundef", 0));
+    add_attribute(list, place, enum_attribute(emitter, "noundef", 0));
     if (field->kind == ABI_POINTER && emitter->ir->first->is_apart && !written[field->parameter])
-        LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "noalias", 0));
+        add_attribute(list, place, enum_attribute(emitter, "noalias", 0));
     if (field->kind == ABI_POINTER && is_aligned(emitter->ir->first, field->parameter))
-        LLVMAddAttributeAtIndex(function, place, enum_attribute(emitter, "align", WIDE_ACCESS_BYTES));
+        add_attribute(list, place, enum_attribute(emitter, "align", WIDE_ACCESS_BYTES));
     if (field->kind == ABI_VALUE)
-        add_value_attributes(emitter, function, place, field);
+        add_value_attributes(list, place, field);
     if (field->kind == ABI_EXTENT)
-        LLVMAddAttributeAtIndex(function, place, range_attribute(emitter, 64, 0, most + 1));
+        add_attribute(list, place, range_attribute(emitter, 64, 0, most + 1));
 }
 
 static void declare_kernel(Emitter *emitter, EmittedFunction *out)
@@ -194,8 +207,10 @@ static void declare_kernel(Emitter *emitter, EmittedFunction *out)
     out->type = LLVMFunctionType(emitter->void_type, types, count, false);
     emitter->entry = symbol_name(emitter, "", ir->name);
     out->llvm = LLVMAddFunction(emitter->llvm_module, emitter->entry, out->type);
+    Attributes attributes = {.emitter = emitter};
     for (uint32_t i = 0; i < emitter->abi->field_count; i++)
-        add_field_attributes(emitter, out->llvm, first + i + 1, &emitter->abi->fields[i], written);
+        add_field_attributes(&attributes, first + i + 1, &emitter->abi->fields[i], written);
+    set_attributes(out->llvm, attributes.items, attributes.count);
     emitter->lowering->finish_kernel(emitter, out->llvm);
 }
 

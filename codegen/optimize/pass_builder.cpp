@@ -449,6 +449,15 @@ void part_loops_from_others(LLVMValueRef function)
         llvm::formDedicatedExitBlocks(loop, nullptr, nullptr, nullptr, false);
 }
 
+void set_attributes(LLVMValueRef function, const PlacedAttribute *attributes, size_t count)
+{
+    llvm::SmallVector<std::pair<unsigned, llvm::Attribute>, 0> list;
+    for (const PlacedAttribute &each : llvm::ArrayRef(attributes, count))
+        list.emplace_back(each.place, llvm::unwrap(each.attribute));
+    auto *changed = llvm::unwrap<llvm::Function>(function);
+    changed->setAttributes(llvm::AttributeList::get(changed->getContext(), list));
+}
+
 void leave_straight_lines(LLVMContextRef context)
 {
     static WithoutStraightLines gate;

@@ -1,6 +1,6 @@
 /* What LLVM's C interface has no way to ask for: a pass of ours in the middle of its pipeline, a pass less there, another
  * level for a machine, a branch the other way round, a block in two, variables out of memory together, a pass less of the
- * code generator's, its passes again. */
+ * code generator's, its passes again, many attributes at once. */
 #ifndef CUJIT_CODEGEN_PASS_BUILDER_H
 #define CUJIT_CODEGEN_PASS_BUILDER_H
 
@@ -40,6 +40,12 @@ void promote_together(LLVMValueRef function);
 /* Each loop has a block in front of it and blocks behind it that no other loop has, as the code generator wants them: it would
  * count all blocks below anew for each that it puts there. */
 void part_loops_from_others(LLVMValueRef function);
+typedef struct PlacedAttribute {
+    unsigned place; /* of a parameter, from 1 on */
+    LLVMAttributeRef attribute;
+} PlacedAttribute;
+/* All that the function has, by place: LLVMAddAttributeAtIndex() makes the whole list anew for each. */
+void set_attributes(LLVMValueRef function, const PlacedAttribute *attributes, size_t count);
 /* Code generators leave straight-line strength reduction out for all modules of the context. */
 void leave_straight_lines(LLVMContextRef context);
 /* From now on the machine makes code as fast as it can, whatever the code is like. */
