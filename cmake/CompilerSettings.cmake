@@ -36,8 +36,6 @@ find_program(CUJIT_LLD NAMES ld.lld HINTS /usr/lib/llvm-22/bin NO_DEFAULT_PATH)
 if(CUJIT_LLD)
   get_filename_component(lld_folder "${CUJIT_LLD}" DIRECTORY)
   add_link_options(-B${lld_folder} -fuse-ld=lld)
-endif()
-if(CUJIT_LLD)
   add_link_options(-Wl,-z,keep-text-section-prefix)  # hot functions (core/base/likely.h) lie together, as other linkers have them
 endif()
 add_link_options(-Wl,--gc-sections -Wl,--as-needed -Wl,--build-id=sha1)  # the disk cache asks which build made it
