@@ -279,20 +279,58 @@ bool lower_guarded_step(Lower *l, Operand has, Operand it, Operand position, Ope
     return *out = operand_value(step.type, phi), true;
 }
 
-/* As in Python, an iterable is not moved where one before it has ended. */
+/* Goes from a step of a list to its end. */
+static bool finish_list(Lower *l, Operand list, Operand step)
+{
+    Operand next, has;
+    IrBlock *header = emit_block(l), *body = emit_block(l), *exit = emit_block(l);
+    IrValue *phi = ir_phi(header, erased_type(l->arena, step.type), &l->value->pos, 2);
+    emit_phi_edge(l, phi, operand_ir(l, step));
+    emit_jump(l, header);
+    l->block = header;
+    step = operand_value(step.type, phi);
+    if (!lower_iter_has(l, list, step, &has))
+        return false;
+    emit_branch(l, operand_ir(l, has), body, exit);
+    l->block = body;
+    if (!lower_iter_next(l, list, step, &next) || !lower_iter_step(l, list, next, &step))
+        return false;
+    emit_phi_edge(l, phi, operand_ir(l, step));
+    emit_jump(l, header);
+    l->block = exit;
+    return true;
+}
+
+/* All items of a list are made, though another iterable ends before. */
+static bool finish_lists(Lower *l, Operand it, const Operand *steps, Operand has)
+{
+    IrBlock *ended = emit_block(l), *join = emit_block(l);
+    emit_branch(l, operand_ir(l, has), join, ended);
+    l->block = ended;
+    for (uint32_t i = 0; i < it.type->count; i++)
+        if (type_is_list(it.type->items[i]) && !finish_list(l, lower_tuple_item(l, it, i), steps[i]))
+            return false;
+    emit_jump(l, join);
+    l->block = join;
+    return true;
+}
+
+/* As in Python, an iterable is not moved where one before it has ended, but for lists, which are made before. */
 static bool zip_step(Lower *l, Operand it, Operand position, Operand *out)
 {
     uint32_t count = it.type->count;
     Operand *steps = ARENA_ARRAY(l->arena, Operand, count + 1), has = operand_bool(l, true), more;
     for (uint32_t i = 0; i < count; i++) {
         Operand item = lower_tuple_item(l, it, i), at = lower_tuple_item(l, position, i);
-        bool is_guarded = type_has_generator(item.type) && !has.constant;
+        bool is_guarded = type_has_generator(item.type) && !type_is_list(item.type) && !has.constant;
         if (is_guarded ? !lower_guarded_step(l, has, item, at, &steps[i]) : !lower_iter_step(l, item, at, &steps[i]))
             return false;
         if (!lower_iter_has(l, item, steps[i], &more) || !lower_binary(l, NB_AND, has, more, &has) ||
             !lower_truth(l, has, &has))
             return false;
     }
+    if (l->emitting && count > 1 && type_has_list(it.type) && !finish_lists(l, it, steps, has))
+        return false;
     return *out = lower_make_tuple(l, steps, count, TUPLE_PLAIN), true;
 }
 

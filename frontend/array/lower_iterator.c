@@ -19,6 +19,9 @@ static bool make(Lower *l, Operand iterable, Operand *out)
         return false;
     if (type_is_iterator(parts[0].type))
         return *out = parts[0], true;
+    if (type_has_list(parts[0].type) && !takes_lists(l->instance)) /* who asks may stop before its last item */
+        return lower_fail(l, DIAG_GENERATOR_USE, "a list of unknown length",
+                          "; write (...) for [...]: the items of a generator come one by one");
     if (!type_is_generator(parts[0].type) && type_has_generator(parts[0].type))
         return lower_fail(l, DIAG_TYPE_ITERATE, lower_describe(l, iterable.type), " by iter() or next()");
     if (!lower_iter_start(l, parts[0], &position))

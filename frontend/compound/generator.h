@@ -31,7 +31,7 @@ bool lower_items_apart(Lower *l, const Instance *all, const Operand *given, int6
 bool generator_is_shared(Lower *l, const SsaValue *call, const Type *type);
 /* A generator is used up by its one use: false with a diagnostic where a program could see another. */
 bool check_generator_use(Lower *l, const SsaValue *value, const Type *type);
-/* Whether it is a list that nothing takes items of: they are made all the same, for what making them does. */
+/* Whether it is or has a list that nothing takes items of: they are made all the same, for what making them does. */
 bool list_is_forgotten(Lower *l, const SsaValue *value, const Type *type);
 
 /* --- emission of the step function (called by instance.c and emit_ir.c) ------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Whether a program can tell that a generator is a value here and not an object with a life of its own: it cannot while
- * each is used once, in the loops it was made in. Lists of unknown length must be taken at once. */
+ * each is used once, in the loops it was made in. Lists of unknown length must be taken at once, and to their ends, and so
+ * must what has one inside: enumerate, zip, reversed, map and filter of a list make none of its items. */
 #include <string.h>
 
 #include "frontend/compound/generator.h"
@@ -44,13 +45,21 @@ static bool is_repeated(Lower *l, uint32_t made, uint32_t used)
 static bool refuse(Lower *l, const SsaValue *at, const Type *type, const char *hint)
 {
     l->value = at;
-    return lower_fail(l, DIAG_GENERATOR_USE, type_is_list(type) ? "this list" : "this generator", hint);
+    return lower_fail(l, DIAG_GENERATOR_USE, type_has_list(type) ? "this list" : "this generator", hint);
 }
 
 static bool has_effect(const SsaValue *value)
 {
     return value->op == SSA_CALL || value->op == SSA_STORE_SUBSCRIPT || value->op == SSA_STORE_ATTRIBUTE ||
            value->op == SSA_ITER_STEP;
+}
+
+/* Calls that may stop before the last item. Of a list itself they do not: is_decided_early() in lower_reduce.c. */
+static bool may_stop_early(Lower *l, const SsaValue *user, const Type *type)
+{
+    IntrinsicId callee = user->op == SSA_CALL ? operand_intrinsic(lower_fact(l, user->operands[0])) : INTRINSIC_NONE;
+    return !type_is_list(type) &&
+           (user->op == SSA_CONTAINS || callee == INTRINSIC_ANY || callee == INTRINSIC_ALL || callee == INTRINSIC_NEXT);
 }
 
 /* A list is made at once in Python. Here its items are made when they are used, which must not be later. */
@@ -60,7 +69,7 @@ static bool check_list(Lower *l, const SsaValue *list, const SsaValue *user, con
                                "generator's items come one by one";
     bool is_taken =
         user->op == SSA_CALL || user->op == SSA_CONTAINS || user->op == SSA_SEQUENCE || user->op == SSA_AS_TUPLE;
-    if (user->block != list->block || !is_taken)
+    if (user->block != list->block || !is_taken || may_stop_early(l, user, type))
         return refuse(l, user, type, hint);
     for (const SsaValue *value = list->next; value && value != user; value = value->next)
         if (has_effect(value))
@@ -92,7 +101,7 @@ static bool check_user(Lower *l, const SsaValue *value, const SsaValue *user, co
             continue;
         if (++*uses > 1 || is_repeated(l, value->block->id, used))
             return refuse(l, user, type, "; call the generator function again for another");
-        if (type_is_list(type) && !takes_lists(l->instance) && !check_list(l, value, user, type))
+        if (type_has_list(type) && !takes_lists(l->instance) && !check_list(l, value, user, type))
             return false;
     }
     return true;
@@ -143,7 +152,7 @@ bool check_generator_use(Lower *l, const SsaValue *value, const Type *type)
 
 bool list_is_forgotten(Lower *l, const SsaValue *value, const Type *type)
 {
-    if (!type_is_list(type))
+    if (!type_has_list(type))
         return false;
     const SsaUsers *users = ssa_users(l->instance->ssa, value, l->arena);
     for (uint32_t i = 0; i < users->count; i++)

@@ -231,11 +231,22 @@ static bool needs_no_code(const SsaValue *value, Operand fact)
            value->op != SSA_PARAMETER;
 }
 
-static bool make_forgotten_list(Lower *l, const SsaValue *value, Operand list)
+/* The lists in the value, one after the other; not the value's own items, which nobody asks for: map()'s are calls. */
+static bool make_lists(Lower *l, Operand value)
 {
     Operand count;
+    if (type_is_list(value.type))
+        return lower_count(l, value, &count);
+    for (uint32_t i = 0; type_has_list(value.type) && i < value.type->count; i++)
+        if (!make_lists(l, lower_tuple_item(l, value, i)))
+            return false;
+    return true;
+}
+
+static bool make_forgotten_list(Lower *l, const SsaValue *value, Operand list)
+{
     l->value = value;
-    return !list.type || !list_is_forgotten(l, value, list.type) || lower_count(l, list, &count);
+    return !list.type || !list_is_forgotten(l, value, list.type) || make_lists(l, list);
 }
 
 static bool emit_value(Lower *l, const SsaValue *value)

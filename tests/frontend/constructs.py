@@ -288,6 +288,10 @@ SECTIONS = {
         r = 0\nany([(r := r + e) > 0 for e in a])
         r = 0\ndef one(v): return 1\none([(r := r + e) for e in a])
         for i in range(n): q = [(r := i * e) for e in a]
+        r = 0\nenumerate([(r := r + e) for e in a])
+        r = 0\ndef one(v): return 1\none(zip(t, [(r := r + e) for e in a]))
+        r = 0\nmap(square, [(r := r + e) for e in a])
+        r = 0\ns = sum(map(operator.add, [(r := r + e) for e in a], p))\nr = r * 100 + s
         k = 2\nf = (k * e for e in t)\nk = 3\nr = sum(f)
         n in (d for d in digits(1234))
         it = iter(a)\nr = next(it) * 10 + next(it)

@@ -112,6 +112,8 @@ CASES = [
     Case("TYPE_ARGUMENTS", errors.TypingError, "x[0] = «next(x)»", F, says="iter()"),
     Case("GENERATOR_USE", errors.UnsupportedError, "y = [v for v in x]\nx[0] = 1\nx[1] = «sum(y)»", F, says="list"),
     Case("GENERATOR_USE", errors.UnsupportedError, "for v in «[v for v in x]»: x[0] = v", F, says="(...)", wide=True),
+    Case("GENERATOR_USE", errors.UnsupportedError, "x[0] = any(«zip([v for v in x])»)", F, says="list", wide=True),
+    Case("GENERATOR_USE", errors.UnsupportedError, "x[0] = next(«iter([v for v in x])»)", F, says="list", wide=True),
     Case("CONSTANT_REQUIRED", errors.TypingError, "y = «tuple(v for v in x)»", F, says="sum"),
     Case("UNSUPPORTED", errors.UnsupportedError, "x[0] = make(2)()", F, says="calls itself cannot return",
          before="def make(k):\n    def get(): return k\n    k = k + 1\n    return get if k > 3 else «make(k)»"),
