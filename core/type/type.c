@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "core/base/hash.h"
+
 #define ALIGNMENT_OF(kind, size) ((kind) == TYPE_COMPLEX ? (size) / 2 : (size))
 
 const TupleTagInfo tuple_tag_info[TUPLE_TAG_COUNT] = {
@@ -308,21 +310,15 @@ bool type_equal(const Type *a, const Type *b)
     return false;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
-    return hash ^ hash >> 32;
-}
-
 uint64_t type_digest(const Type *type)
 {
-    uint64_t hash = mix(0, (uint64_t)type->kind);
+    uint64_t hash = hash_with(0, (uint64_t)type->kind);
     if (type_is_scalar(type))
-        return mix(hash, (uint64_t)type->scalar);
+        return hash_with(hash, (uint64_t)type->scalar);
     if (type->kind == TYPE_ARRAY)
-        return mix(mix(hash, type->ndim), type_digest(type->element));
+        return hash_with(hash_with(hash, type->ndim), type_digest(type->element));
     for (uint32_t i = 0; type->kind == TYPE_TUPLE && i < type->count; i++)
-        hash = mix(hash, type_digest(type->items[i]));
+        hash = hash_with(hash, type_digest(type->items[i]));
     return hash;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "frontend/call/raise_site.h"
 #include "frontend/compound/generator.h"
 #include "frontend/compound/lower_cell.h"
@@ -101,9 +102,9 @@ static InstanceKey key_of(const CodeSnapshot *code, const Operand *parameters, u
     InstanceKey key = {.code = code, .types = (uint64_t)raise_site.line << 32 | (uint32_t)raise_site.column};
     for (uint32_t i = 0; i < count; i++) {
         const Constant *constant = parameters[i].constant;
-        key.types = key.types * 31 + type_digest(parameters[i].type);
+        key.types = hash_with(key.types, type_digest(parameters[i].type));
         if (constant && constant->kind == CONSTANT_INT)
-            key.types = key.types * 31 + (uint64_t)constant->integer;
+            key.types = hash_with(key.types, (uint64_t)constant->integer);
     }
     return key;
 }
