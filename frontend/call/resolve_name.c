@@ -180,6 +180,36 @@ static bool is_method(const Type *type, const char *name)
     return type_is_integer(type) && (strcmp(name, "bit_count") == 0 || strcmp(name, "bit_length") == 0);
 }
 
+/* receiver.join(texts), which an f-string of many parts is, too. */
+static bool join_texts(Lower *l, Operand receiver, const Call *call, Operand *out)
+{
+    Operand all;
+    if (!call_arity(l, call, 1, 1) || !lower_all_items(l, call->arguments[0], &all))
+        return false;
+    uint32_t count = all.type->count;
+    Operand *parts = ARENA_ARRAY(l->arena, Operand, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        parts[i] = lower_tuple_item(l, all, i);
+        if (!operand_is_text(parts[i]))
+            return call_refuse(l, call, "; it takes texts: str(x) is that of a number");
+    }
+    return lower_join_text(l, parts, count, receiver.constant->text, out);
+}
+
+typedef bool TextMethod(Lower *l, Operand receiver, const Call *call, Operand *out);
+
+static TextMethod *text_method(const char *name)
+{
+    static const struct {
+        const char *name;
+        TextMethod *lower;
+    } methods[] = {{"format", lower_text_method}, {"join", join_texts}};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strcmp(methods[i].name, name) == 0)
+            return methods[i].lower;
+    return NULL;
+}
+
 bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
 {
     const Type *type = object.type;
@@ -211,7 +241,7 @@ bool lower_attribute(Lower *l, Operand object, const char *name, Operand *out)
         return *out = object, true;
     if (type_is_integer(type) && strcmp(name, "denominator") == 0)
         return *out = operand_int(l, 1), true;
-    if (operand_is_object(object, CONSTANT_STRING) && (strcmp(name, "format") == 0 || strcmp(name, "join") == 0))
+    if (operand_is_object(object, CONSTANT_STRING) && text_method(name))
         return *out = operand_bound_method(l, object, name), true;
     if (is_method(type, name))
         return *out = operand_bound_method(l, object, name), true;
@@ -324,22 +354,6 @@ static bool view_of_number(Lower *l, Operand number, const Call *call, Operand *
            (*out = operand_value(type, emit1(l, IR_BITCAST, type, operand_ir(l, number))), true);
 }
 
-/* receiver.join(texts), which an f-string of many parts is, too. */
-static bool join_texts(Lower *l, Operand receiver, const Call *call, Operand *out)
-{
-    Operand all;
-    if (!call_arity(l, call, 1, 1) || !lower_all_items(l, call->arguments[0], &all))
-        return false;
-    uint32_t count = all.type->count;
-    Operand *parts = ARENA_ARRAY(l->arena, Operand, count + 1);
-    for (uint32_t i = 0; i < count; i++) {
-        parts[i] = lower_tuple_item(l, all, i);
-        if (!operand_is_text(parts[i]))
-            return call_refuse(l, call, "; it takes texts: str(x) is that of a number");
-    }
-    return lower_join_text(l, parts, count, receiver.constant->text, out);
-}
-
 bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call *call, Operand *out)
 {
     bool is_own;
@@ -347,8 +361,7 @@ bool lower_method_call(Lower *l, Operand receiver, const char *name, const Call 
     if (is_own)
         return ok;
     if (operand_is_object(receiver, CONSTANT_STRING))
-        return strcmp(name, "join") == 0 ? join_texts(l, receiver, call, out)
-                                         : lower_text_method(l, receiver, call, out);
+        return text_method(name)(l, receiver, call, out);
     if (receiver.type->kind == TYPE_ARRAY)
         return lower_array_method(l, receiver, call, out);
     const Constant *method = class_method(receiver.type, name);
