@@ -171,7 +171,7 @@ bool host_settling_waits(const RtDevice *device, RtPoolKind kind, bool is_shared
 bool host_may_keep(const RtDevice *device)
 {
     (void)device;
-    return !host_tracks_writes();
+    return !rt_tracks_writes();
 }
 
 bool host_trim(RtDevice *device, Diag *diag)

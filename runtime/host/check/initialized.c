@@ -144,7 +144,6 @@ static struct {
 _Atomic bool rt_write_tracking;
 
 void host_track_writes(void) { atomic_store(&rt_write_tracking, true); }
-bool host_tracks_writes(void) { return rt_tracks_writes(); }
 
 /* The first array that ends behind the address. */
 static size_t find_locked(uint64_t address)
@@ -192,7 +191,7 @@ static bool make_room_locked(void)
 
 void host_note_allocation(uint64_t address, size_t size)
 {
-    if (!host_tracks_writes() || !size)
+    if (!rt_tracks_writes() || !size)
         return;
     pthread_mutex_lock(&device.lock);
     if (make_room_locked()) {
@@ -206,7 +205,7 @@ void host_note_allocation(uint64_t address, size_t size)
 
 void host_note_all_written(uint64_t address)
 {
-    if (!host_tracks_writes())
+    if (!rt_tracks_writes())
         return;
     pthread_mutex_lock(&device.lock);
     DeviceArray *array = array_locked(address);
@@ -219,7 +218,7 @@ void host_note_release(uint64_t address) { host_note_all_written(address); }
 
 void host_note_written(uint64_t address, uint64_t size)
 {
-    if (!host_tracks_writes() || !size)
+    if (!rt_tracks_writes() || !size)
         return;
     pthread_mutex_lock(&device.lock);
     DeviceArray *array = array_locked(address);
@@ -240,7 +239,7 @@ void host_note_written(uint64_t address, uint64_t size)
 
 bool host_has_unwritten(uint64_t address, uint64_t size)
 {
-    if (!host_tracks_writes())
+    if (!rt_tracks_writes())
         return false;
     pthread_mutex_lock(&device.lock);
     const DeviceArray *array = array_locked(address);
@@ -256,7 +255,7 @@ bool host_has_unwritten(uint64_t address, uint64_t size)
 bool host_next_unwritten(uint64_t from, uint64_t to, uint64_t *begin, uint64_t *end)
 {
     pthread_mutex_lock(&device.lock);
-    size_t place = host_tracks_writes() ? find_locked(from) : device.count;
+    size_t place = rt_tracks_writes() ? find_locked(from) : device.count;
     bool has = place < device.count && device.arrays[place].address < to;
     if (has) {
         *begin = device.arrays[place].address;

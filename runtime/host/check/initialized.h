@@ -20,10 +20,10 @@ void unwritten_write(Unwritten *unwritten, uint64_t address, uint64_t size);
 bool unwritten_has(const Unwritten *unwritten, uint64_t address, uint64_t size);
 void unwritten_free(Unwritten *unwritten);
 
-/* Arrays of devices, of the whole process: no two devices have an address in common. Nothing is noted before tracking is on: what there is then counts as written,
- * and so does what is not from host_allocate(). Where there is no memory for notes, arrays count as written. */
+/* Arrays of devices, of the whole process: no two devices have an address in common. Nothing is noted before
+ * rt_tracks_writes(): what there is then counts as written, and so does what is not from host_allocate(). Where there is no
+ * memory for notes, arrays count as written. */
 void host_track_writes(void);
-bool host_tracks_writes(void);
 void host_note_allocation(uint64_t address, size_t size);
 void host_note_release(uint64_t address);
 void host_note_written(uint64_t address, uint64_t size);

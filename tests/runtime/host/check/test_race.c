@@ -175,7 +175,7 @@ static void arrays(void)
     host_note_allocation(BASE, 64);
     CHECK(!host_has_unwritten(BASE, 64));
     host_track_writes();
-    CHECK(host_tracks_writes() && !host_has_unwritten(BASE, 64));
+    CHECK(rt_tracks_writes() && !host_has_unwritten(BASE, 64));
     host_note_allocation(BASE, 64);
     CHECK(host_has_unwritten(BASE, 1) && host_has_unwritten(BASE + 63, 1) && !host_has_unwritten(BASE + 64, 8));
     host_note_written(BASE + 8, 8);
