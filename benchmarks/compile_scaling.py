@@ -4,7 +4,8 @@ For each shape of source a table: size, milliseconds of CPU time in the frontend
 GPU (to PTX) and for the CPU device, and how each grew: the exponent e of time ~ size^e between two sizes. 1 is
 proportional. GPU code is made for sm_80 without a GPU. Exit status 1 when something of more than 100 ms grows faster
 than size^1.5 from a size to the next, and to the one after that: where what LLVM works on outgrows the processor's last
-cache, time makes one step of up to twice what the size does, which the next size does not repeat.
+cache, time makes one step of up to twice what the size does, which the next size does not repeat. Twice the last size
+is measured where that one grew so.
 """
 import argparse
 import math
@@ -263,9 +264,12 @@ def grows_too_fast(rows, k, what):
         exponent(small, large, old[what], times[what]) > LARGEST_EXPONENT for large, times in rows[k:k + 2])
 
 
+KINDS = "frontend", "LLVM PTX", "LLVM host"
+
+
 def measure(shape, sizes):
     """Prints the rows of a shape; those that grow too fast."""
-    rows = []
+    rows, sizes, planned = [], list(sizes), len(sizes)
     print(f"\n{shape.__name__}")
     for size in sizes:
         times = compile_times(shape, size)
@@ -275,8 +279,12 @@ def measure(shape, sizes):
             row += "   " + "  ".join(f"{exponent(before, size, a, b):5.2f}" for a, b in zip(old, times, strict=True))
         print(row, flush=True)
         rows.append((size, times))
-    return [f"{shape.__name__} {rows[k][0]}: {name}" for k in range(1, len(rows))
-            for what, name in enumerate(("frontend", "LLVM PTX", "LLVM host")) if grows_too_fast(rows, k, what)]
+        is_last = len(rows) == len(sizes) == planned
+        if is_last and any(grows_too_fast(rows, planned - 1, what) for what in range(len(KINDS))):
+            sizes.append(2 * size)
+    return [f"{shape.__name__} {rows[k][0]}: {name}" for k in range(1, planned)
+            for what, name in enumerate(KINDS) if grows_too_fast(rows, k, what)]
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
