@@ -468,20 +468,44 @@ static double processor_seconds(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
+/* Nanoseconds that the process's threads were ready and had no core; 0 where the system does not tell. */
+static long long waited_for_cores(void)
+{
+    long long waited = 0, ran, thread_waited;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *entry = threads ? readdir(threads) : NULL; entry; entry = readdir(threads)) {
+        char path[300];
+        snprintf(path, sizeof path, "/proc/self/task/%s/schedstat", entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (file && fscanf(file, "%lld %lld", &ran, &thread_waited) == 2)
+            waited += thread_waited;
+        if (file)
+            fclose(file);
+    }
+    if (threads)
+        closedir(threads);
+    return waited;
+}
+
 /* In launches that follow each other closely nobody sleeps, where the system gives each thread a core. Where other work takes
- * the cores it does so for some of many short rows. Later all sleep. */
+ * the cores it does so for some of many short rows, unless that work goes before all others. Later all sleep. */
 static void launches_in_a_row(void)
 {
-    enum { LAUNCHES = 10, MOST_SLEEPS = 3, ROWS = 10000 };
+    enum { LAUNCHES = 10, MOST_SLEEPS = 3, ROWS = 10000, ROWS_WITHOUT = 500, MOST_WAITED = 50000 };
     RtKernel *meeting = load(meet);
-    bool found = false;
-    for (int i = 0; i < ROWS && !found; i++) {
+    bool found = false, had_cores = false;
+    for (int i = 0; i < (had_cores ? ROWS : ROWS_WITHOUT) && !found; i++) {
         long before = sleeps();
+        long long waited = waited_for_cores();
         meet_in_a_row(meeting, LAUNCHES);
         found = sleeps() - before <= MOST_SLEEPS;
+        had_cores |= waited_for_cores() - waited < MOST_WAITED;
         usleep(1000);
     }
-    CHECK(found);
+    if (had_cores || found)
+        CHECK(found);
+    else
+        printf("launches in a row: other work had the cores in %d rows: nothing was asked\n", ROWS_WITHOUT);
     double before = processor_seconds();
     usleep(100000);
     CHECK(processor_seconds() - before < 0.02);
