@@ -6,6 +6,7 @@ PYTHON ?= $(shell scripts/find_python.sh)
 VENV ?= .venv
 BUILD ?= build/$(notdir $(abspath $(VENV)))
 PYTEST_ARGS ?= -n auto -q
+C_TESTS ?= ON
 BIN := $(abspath $(VENV))/bin
 export PATH := $(BIN):$(PATH):/usr/local/cuda/bin
 SOURCES = git ls-files --cached --others --exclude-standard
@@ -30,7 +31,7 @@ prepare: packages
 
 install: prepare
 	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps --force-reinstall \
-	    --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.CUJIT_TESTS=ON \
+	    --config-settings=build-dir=$(BUILD) --config-settings=cmake.define.CUJIT_TESTS=$(C_TESTS) \
 	    --config-settings=cmake.define.CUJIT_WERROR=ON .
 
 ctest:
