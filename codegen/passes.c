@@ -40,6 +40,7 @@ static const Pass host_passes[] = {
     {"divisors", cut_rows_by_divisors, 1, OBSERVE_NOTHING, 0},
     {"joined", join_thread_loops, 1, OBSERVE_NOTHING, 0},
     {"region_bounds", mark_region_bounds, 0, OBSERVE_NOTHING, 0},
+    {"whole", split_whole_trips, 1, OBSERVE_NOTHING, 0},
     {"distances", write_out_distances, 2, OBSERVE_NOTHING, 0},
     {"registers", use_arrays_as_registers, 2, OBSERVE_NOTHING, 0},
     {"sums", make_common_sums, 1, OBSERVE_NOTHING, 0},

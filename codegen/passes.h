@@ -55,6 +55,8 @@ void cut_rows_by_divisors(IrModule *module);
 /* passes/joined_loops.c: makes one loop over threads of one that takes elements and one that changes them, in the order of threads
  * in which none takes what another one has changed. */
 void join_thread_loops(IrModule *module);
+/* passes/whole_trips.c: makes loops of their own over threads all of which have a trip of the loop around them. */
+void split_whole_trips(IrModule *module);
 /* passes/front_loads.c: makes loads of what all threads of a loop over them have alike in front of it. */
 void load_in_front_of_threads(IrModule *module);
 /* regions/common_sums.c: makes sums in a variable that all threads of a region add to one element of shared memory. */

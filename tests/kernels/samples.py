@@ -292,6 +292,17 @@ def nearest(points, centers, out):
         out[p] = best
 
 
+def block_hashes(x, out):
+    part = cuda.shared.array(64, int64)
+    t = cuda.threadIdx.x
+    value = int64(t)
+    for k in range(t, x.size, 64):
+        value = ((value * 5 + 1) ^ (value >> 3)) * 7 + x[k]
+    part[t] = value
+    cuda.syncthreads()
+    out[t] = part[63 - t]
+
+
 def prefix_sums(x, out):
     item = cuda.shared.array(256, float32)
     t = cuda.threadIdx.x
@@ -385,6 +396,7 @@ PASS_SAMPLES = {
     "borders": (neighbours, "void(uint8[:, ::1], uint8[:, ::1])"),
     "divisors": (copied_flat, "void(float32[:, ::1], float32[:, ::1])"),
     "joined": (prefix_sums, "void(float32[::1], float32[::1])"),
+    "whole": (block_hashes, "void(int64[::1], int64[::1])"),
     "region_bounds": (tree_sum, "void(float32[::1], float32[::1])"),
     "yield": (take_lock, "void(int32[::1], int64[::1])"),
     "observe": (saxpy, "void(float32, float32[::1], float32[::1], float32[::1])", {"observe": "accesses"}),

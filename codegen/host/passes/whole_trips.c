@@ -1,0 +1,138 @@
+/* In a loop that the threads of a block have in common (regions/common_loop.c) each thread asks whether it has the trip, and a
+ * vector of threads whose test does not bound the loop over them takes that for a mask: of what it loads, stores and carries.
+ * But in all trips except for the last one all threads have it. So the loop over threads becomes two,
+ *
+ *     for k in range(0, n, 256):            for k in range(0, n, 256):
+ *         thread_loop:                          if blockDim.x <= n - k:  thread_loop: body, in which t < n - k
+ *             if t < n - k: ...                 else:                    thread_loop: body
+ *
+ * of which one has no masks. Several trips at a time (several_trips.c) have a test for each. */
+#include "codegen/host/regions/front_values.h"
+#include "codegen/host/regions/thread_versions.h"
+#include "codegen/host/regions/regions.h"
+#include "codegen/passes.h"
+
+enum { MOST_LOOPS = 16, MOST_TESTS = 8, AXES = 3, WARP = 32, DEEPEST = 8 };
+
+typedef struct Whole {
+    IrFunc *function;
+    IrBlock *loop;
+    const IrLoop *around; /* the loop around the threads */
+    LoopBody body;
+    const IrValue *tests[MOST_TESTS];
+    uint32_t count;
+} Whole;
+
+/* --- whether ------------------------------------------------------------------------------------------------------------ */
+
+enum { OF_LANES = -1, NOT_A_PLACE = -2 };
+
+/* The axis on which the value is a thread's place; OF_LANES: in its warp. */
+
+static int axis_of(const IrValue *place)
+{
+    if (place->op == IR_CONVERT && place->type->scalar == SCALAR_INT64)
+        place = place->operands[0];
+    bool by_warps = place->block->function->by_warps;
+    if (place->op != IR_INTRINSIC || place->type->scalar != SCALAR_INT32)
+        return NOT_A_PLACE;
+    if (place->intrinsic == INTRINSIC_CUDA_LANEID)
+        return by_warps ? OF_LANES : NOT_A_PLACE;
+    for (uint32_t axis = 0; axis < AXES; axis++)
+        if (place->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
+            return (int)axis;
+    return NOT_A_PLACE;
+}
+
+static bool is_of_memory(const IrValue *value, int depth)
+{
+    if (value->op == IR_LOAD || depth > DEEPEST)
+        return true;
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        if (value->op != IR_EXTENT && is_of_memory(value->operands[i], depth + 1))
+            return true;
+    return false;
+}
+
+/* Whether the test compares a thread's place with what is left of the loop around the threads. Where a warp's row ends by what
+ * memory says, as in CSR, few have a whole trip, and asking for one cost 5 %. */
+static bool asks_for_trip(const IrGraph *graph, const Whole *whole, const IrValue *test)
+{
+    if (test->op != IR_LT || axis_of(test->operands[0]) == NOT_A_PLACE)
+        return false;
+    const IrValue *left = test->operands[1];
+    if (whole->function->by_warps && left->op == IR_SUB && is_of_memory(left->operands[0], 0))
+        return false;
+    return left->op == IR_SUB && !whole->body.is_inside[left->block->id] &&
+           ir_loop_has(graph, whole->around, left->block);
+}
+
+/* Nothing is to be done for tests that bound the loop over threads. */
+static bool find_tests(const IrGraph *graph, Whole *whole)
+{
+    for (uint32_t i = 0; i < whole->body.count; i++) {
+        const IrValue *end = whole->body.blocks[i]->last;
+        if (end->op != IR_BRANCH || end->hint || !asks_for_trip(graph, whole, end->operands[0]))
+            continue;
+        if (whole->count == MOST_TESTS)
+            return false;
+        whole->tests[whole->count++] = end->operands[0];
+    }
+    return whole->count > 0;
+}
+
+/* --- doing it ----------------------------------------------------------------------------------------------------------- */
+
+static IrValue *threads_along(IrBlock *to, int axis)
+{
+    if (axis == OF_LANES)
+        return front_number(to, WARP);
+    IrValue *threads = ir_append(to, IR_INTRINSIC, TYPE_OF(INT32), NULL, 0, NULL);
+    threads->intrinsic = intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_DIM, (uint32_t)axis);
+    return front_widened(to, threads);
+}
+
+static void split_loop(const Whole *whole, Arena *arena)
+{
+    LoopVersions versions = make_versions(whole->function, whole->loop, &whole->body, arena);
+    IrValue *all = NULL;
+    for (uint32_t i = 0; i < whole->count; i++) {
+        const IrValue *test = whole->tests[i];
+        IrValue *threads = threads_along(versions.head, axis_of(test->operands[0]));
+        IrValue *left = front_widened(versions.head, test->operands[1]);
+        IrValue *have_it = front_binary(versions.head, IR_LE, threads, left);
+        all = all ? front_binary(versions.head, IR_AND, all, have_it) : have_it;
+        IrValue *known = versions.values[test->id];
+        known->op = IR_CONST;
+        known->integer = 1;
+        known->operand_count = 0;
+    }
+    end_versions(&versions, all, true);
+}
+
+/* Blocks change, and have other ids then. */
+static void split_if_whole(IrFunc *function, IrBlock *loop)
+{
+    Arena *arena = arena_create();
+    const IrGraph *graph = ir_graph(function, arena);
+    const IrLoop *threads = graph->loop_of[loop->id];
+    Whole whole = {.function = function, .loop = loop, .around = threads ? threads->parent : NULL};
+    whole.body = find_loop_body(loop->last, arena);
+    if (whole.around && may_have_versions(loop, &whole.body) && find_tests(graph, &whole))
+        split_loop(&whole, arena);
+    arena_destroy(arena);
+}
+
+void split_whole_trips(IrModule *module)
+{
+    IrBlock *loops[MOST_LOOPS];
+    IrFunc *kernel = module->first;
+    uint32_t count = 0;
+    if (!kernel->is_kernel || kernel->joins_rows)
+        return;
+    for (IrBlock *block = kernel->first; block && count < MOST_LOOPS; block = block->next)
+        if (block->last->op == IR_THREAD_LOOP)
+            loops[count++] = block;
+    for (uint32_t i = 0; i < count; i++)
+        split_if_whole(kernel, loops[i]);
+}
