@@ -131,5 +131,9 @@ bool edge_is_reached(const Instance *instance, uint32_t from, uint32_t to);
 IrFunc *instance_declare(Frontend *frontend, Instance *instance);
 /* Emits the instance's IR function unless that is under way or done. False with a diagnostic. */
 bool emit_instance(Frontend *frontend, Instance *instance);
+/* By SSA value: phis of variables that some path leaves unassigned. NULL: there are none, or nobody wants to be told. */
+const bool *unbound_phis(const Frontend *frontend, const Instance *instance);
+/* Whether the value, which such a phi has by an edge or goes on with behind a yield, is one that was assigned. */
+IrValue *unbound_is_assigned(Lower *l, const SsaValue *value);
 
 #endif

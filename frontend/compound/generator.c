@@ -163,32 +163,35 @@ struct GeneratorFrame {
     const Type **slot_types;
     int32_t *slot_variables;
     uint32_t *slot_of; /* by SSA value: the item of the frame */
+    uint32_t *flag_of; /* likewise, that says whether the variable is assigned; 0: it is, or nobody asks */
     uint32_t *yield_of; /* by SSA block that goes on after a yield: the yield's number, from 1 */
     bool *taken; /* by slot, while one yield's are chosen */
 };
 
 /* A variable keeps its slot from one yield to the next while its type stays the same. */
-static uint32_t choose_slot(GeneratorFrame *frame, const SsaValue *phi, const Type *type)
+static uint32_t choose_slot(GeneratorFrame *frame, int32_t variable, const Type *type)
 {
     uint32_t i = 0;
     while (i < frame->slot_count &&
-           (frame->taken[i] || frame->slot_variables[i] != phi->argument || !type_equal(frame->slot_types[i], type)))
+           (frame->taken[i] || frame->slot_variables[i] != variable || !type_equal(frame->slot_types[i], type)))
         i++;
     frame->slot_types[i] = type;
-    frame->slot_variables[i] = phi->argument;
+    frame->slot_variables[i] = variable;
     frame->taken[i] = true;
     frame->slot_count += i == frame->slot_count;
     return i + 1;
 }
 
-static void choose_slots(GeneratorFrame *frame, const Instance *instance, const SsaBlock *block)
+static void choose_slots(GeneratorFrame *frame, const Instance *instance, const SsaBlock *block, const bool *may_lack)
 {
     for (uint32_t i = 0; i < frame->slot_count; i++)
         frame->taken[i] = false;
     for (const SsaValue *phi = block->phis; phi; phi = phi->next) {
         Operand fact = instance->facts[phi->id];
         if (phi->is_resumed && operand_is_runtime(fact))
-            frame->slot_of[phi->id] = choose_slot(frame, phi, fact.type);
+            frame->slot_of[phi->id] = choose_slot(frame, phi->argument, fact.type);
+        if (phi->is_resumed && may_lack && may_lack[phi->id])
+            frame->flag_of[phi->id] = choose_slot(frame, ~phi->argument, TYPE_OF(BOOL));
     }
 }
 
@@ -201,15 +204,18 @@ static uint32_t resumed_count(const SsaFunction *ssa)
     return count;
 }
 
-static GeneratorFrame *make_frame(Arena *arena, const Instance *instance)
+static GeneratorFrame *make_frame(const Frontend *frontend, const Instance *instance)
 {
     const SsaFunction *ssa = instance->ssa;
-    uint32_t most = resumed_count(ssa), yields = 0;
+    const bool *may_lack = unbound_phis(frontend, instance);
+    Arena *arena = frontend->arena;
+    uint32_t most = 2 * resumed_count(ssa), yields = 0;
     GeneratorFrame *frame = ARENA_NEW(arena, GeneratorFrame);
     frame->slot_types = ARENA_ARRAY(arena, const Type *, most + 1);
     frame->slot_variables = ARENA_ARRAY(arena, int32_t, most + 1);
     frame->taken = ARENA_ARRAY(arena, bool, most + 1);
     frame->slot_of = ARENA_ARRAY(arena, uint32_t, ssa->value_count);
+    frame->flag_of = ARENA_ARRAY(arena, uint32_t, ssa->value_count);
     frame->yield_of = ARENA_ARRAY(arena, uint32_t, ssa->block_count);
     for (uint32_t i = 0; i < ssa->block_count; i++) {
         const SsaBlock *block = &ssa->blocks[i];
@@ -217,7 +223,7 @@ static GeneratorFrame *make_frame(Arena *arena, const Instance *instance)
             continue;
         uint32_t next = block->cfg->successors[0];
         frame->yield_of[next] = ++yields;
-        choose_slots(frame, instance, &ssa->blocks[next]);
+        choose_slots(frame, instance, &ssa->blocks[next], may_lack);
     }
     const Type **items = ARENA_ARRAY(arena, const Type *, frame->slot_count + 1);
     items[0] = TYPE_OF(INT64);
@@ -233,7 +239,7 @@ static GeneratorFrame *frame_of(Frontend *frontend, Instance *instance)
 {
     if (instance->frame)
         return instance->frame;
-    GeneratorFrame *frame = make_frame(frontend->arena, instance);
+    GeneratorFrame *frame = make_frame(frontend, instance);
     if (instance->state == INSTANCE_DONE || instance->ir)
         instance->frame = frame; /* its types no longer change */
     return frame;
@@ -327,10 +333,15 @@ void emit_generator_entry(Lower *l)
 
 void emit_resumed(Lower *l, const SsaBlock *block, const SsaValue *phi)
 {
+    const GeneratorFrame *frame = frame_of(l->frontend, l->instance);
+    uint32_t slot = frame->slot_of[phi->id], flag = frame->flag_of[phi->id];
     Operand *fact = &l->instance->facts[phi->id];
     l->block = l->ir_blocks[block->id];
     l->value = phi;
-    fact->ir = emit_index_op(l, IR_GET, fact->type, l->frame, frame_of(l->frontend, l->instance)->slot_of[phi->id]);
+    if (slot)
+        fact->ir = emit_index_op(l, IR_GET, fact->type, l->frame, slot);
+    if (flag)
+        l->assigned[phi->id] = emit_index_op(l, IR_GET, TYPE_OF(BOOL), l->frame, flag);
 }
 
 static bool emit_step_result(Lower *l, bool has, IrValue *item, IrValue *frame)
@@ -349,8 +360,10 @@ static bool emit_frame(Lower *l, const SsaBlock *block, IrValue **out)
     IrValue **values = ARENA_ARRAY(l->arena, IrValue *, frame->slot_count + 1);
     values[0] = emit_int(l, TYPE_OF(INT64), frame->yield_of[next->id]);
     for (const SsaValue *phi = next->phis; phi; phi = phi->next) {
-        uint32_t slot = frame->slot_of[phi->id];
+        uint32_t slot = frame->slot_of[phi->id], flag = frame->flag_of[phi->id];
         Operand value = lower_fact(l, phi->operands[0]), converted;
+        if (flag)
+            values[flag] = unbound_is_assigned(l, phi->operands[0]);
         if (!slot || !value.type)
             continue;
         if (!lower_convert(l, value, frame->slot_types[slot - 1], &converted))

@@ -47,21 +47,20 @@ static bool begin_phis(Lower *l, const SsaBlock *block)
 {
     for (const SsaValue *phi = block->phis; phi; phi = phi->next) {
         Operand *fact = &l->instance->facts[phi->id];
-        if (phi->is_only_deleted) {
+        if (phi->is_resumed)
+            emit_resumed(l, block, phi);
+        else
             unbound_phi(l, phi);
+        if (phi->is_only_deleted)
             continue;
-        }
         if (!check_phi(l, block, phi))
             return false;
         if (fact->type && type_has_generator(fact->type) && !check_generator_use(l, phi, fact->type))
             return false;
         l->value = phi;
-        unbound_phi(l, phi);
         if (fact->type && block->cfg->is_loop_header && !check_cell_kept(l, fact->type))
             return false;
-        if (operand_is_runtime(*fact) && phi->is_resumed)
-            emit_resumed(l, block, phi);
-        else if (operand_is_runtime(*fact))
+        if (operand_is_runtime(*fact) && !phi->is_resumed)
             fact->ir = ir_phi(l->ir_blocks[block->id], erased_type(l->arena, fact->type), &phi->pos,
                               block->cfg->predecessor_count);
     }

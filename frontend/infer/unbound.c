@@ -5,20 +5,23 @@
  *         y = 1.5                        block 2: %y = phi undefined, 1.5;  %is = phi false, true
  *     x[0] = y                                    branch %is, 3, raise UnboundLocalError
  *
- * Variables of generators, which lie in a frame meanwhile, and those that nested functions share are not looked after. */
+ * Of a generator's variables the frame has both (generator.c). Those that nested functions share are looked after in
+ * lower_cell.c. */
 #include "frontend/infer/unbound.h"
 #include "frontend/report/unassigned.h"
 #include "frontend/value/lower_check.h"
 #include "frontend/value/operand.h"
 
+const bool *unbound_phis(const Frontend *frontend, const Instance *instance)
+{
+    return frontend->request->checks & CHECKS_ALL ? unassigned_phis(instance, frontend->arena) : NULL;
+}
+
 void unbound_begin(Lower *l)
 {
-    const Instance *instance = l->instance;
-    if (!(l->frontend->request->checks & CHECKS_ALL) || instance->ssa->is_generator)
-        return;
-    l->may_lack = unassigned_phis(instance, l->arena);
+    l->may_lack = unbound_phis(l->frontend, l->instance);
     if (l->may_lack)
-        l->assigned = ARENA_ARRAY(l->arena, IrValue *, instance->ssa->value_count);
+        l->assigned = ARENA_ARRAY(l->arena, IrValue *, l->instance->ssa->value_count);
 }
 
 void unbound_phi(Lower *l, const SsaValue *phi)
@@ -30,12 +33,16 @@ void unbound_phi(Lower *l, const SsaValue *phi)
 
 static IrValue *emit_bool(Lower *l, bool value) { return operand_ir(l, operand_bool(l, value)); }
 
+IrValue *unbound_is_assigned(Lower *l, const SsaValue *value)
+{
+    IrValue *assigned = l->assigned[value->id];
+    return assigned ? assigned : emit_bool(l, value->op != SSA_UNDEFINED);
+}
+
 void unbound_phi_operand(Lower *l, const SsaValue *phi, const SsaValue *source)
 {
-    if (!l->may_lack || !l->may_lack[phi->id])
-        return;
-    IrValue *assigned = l->assigned[source->id];
-    emit_phi_edge(l, l->assigned[phi->id], assigned ? assigned : emit_bool(l, source->op != SSA_UNDEFINED));
+    if (l->may_lack && l->may_lack[phi->id])
+        emit_phi_edge(l, l->assigned[phi->id], unbound_is_assigned(l, source));
 }
 
 /* A phi of the operand stack has the name of a variable that was pushed. NULL: the value is no variable. */
@@ -58,7 +65,7 @@ static void check_read(Lower *l, const SsaValue *read)
 
 void unbound_check(Lower *l, const SsaValue *value)
 {
-    if (!l->may_lack || value->is_dead)
+    if (!l->may_lack || value->is_dead || (value->op == SSA_DELETE && value->argument))
         return;
     for (uint32_t i = 0; i < value->count; i++)
         if (l->assigned[value->operands[i]->id] || value->operands[i]->op == SSA_UNASSIGNED) {

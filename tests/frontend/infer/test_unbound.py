@@ -73,6 +73,22 @@ def kernel(x, n):
     if n > 3:
         del y
 """,
+    "generator": """
+def items(n):
+    for k in range(n):
+        if k > 0:
+            yield y
+        y = k
+        if n > 3:
+            z = k
+        yield k
+    if n > 3:
+        yield z
+
+def kernel(x, n):
+    for item in items(n):
+        x[0] += item
+""",
     "try and return": """
 def kernel(x, n):
     if n < 0:

@@ -116,6 +116,35 @@ def kernel(x, n):
     s[0] = n  # fault: UnboundLocalError
     x[0] = s[0]
 """),
+    "generator": ("y", 2, """
+def items(n):
+    for k in range(n):
+        if k > 2:
+            y = k
+        yield k
+    yield y  # fault: UnboundLocalError
+
+def kernel(x, n):
+    for item in items(n):
+        x[item % 4] = item
+"""),
+    "generator, of no one type at the yield": ("y", 2, """
+def items(n):
+    y = 0.5
+    if n > 4:
+        y = n
+    elif n > 1:
+        del y
+    yield n
+    for k in range(n):
+        yield k
+        yield y + k  # fault: UnboundLocalError
+        y = k
+
+def kernel(x, n):
+    for item in items(n):
+        x[0] += item
+"""),
     "moved to another variable": ("y", 1, """
 def kernel(x, n):
     if n > 1:
