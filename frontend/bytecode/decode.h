@@ -88,9 +88,16 @@ void decode_comprehensions(const CodeSnapshot *code, Instructions *instructions,
 void decode_cells(Instructions *instructions);
 /* Instruction i captures a variable for the function that is made next and assigned to that variable. */
 bool is_assigned_function(const Instructions *instructions, uint32_t i, uint32_t local);
+typedef enum CellKind {
+    CELL_NONE,
+    CELL_ASSIGNED, /* before anybody reads it */
+    CELL_THAT_MAY_LACK, /* a value, where it is read */
+    CELL_FOR_LACK, /* likewise; but for that its value would be captured */
+} CellKind;
+
 /* By local: whether it lives in memory that nested functions share, or is so anyway (`shared`, or NULL). After
  * decode_comprehensions. */
-bool *cell_variables(const CodeSnapshot *code, const Instructions *instructions, const bool *shared, Arena *arena);
+CellKind *cell_variables(const CodeSnapshot *code, const Instructions *instructions, const bool *shared, Arena *arena);
 void decode_print(Buf *out, const CodeSnapshot *code, const Instructions *instructions);
 
 #endif

@@ -45,6 +45,7 @@ static bool is_cell(const Type *type) { return type_is_tagged(type, TUPLE_CELL);
 typedef struct CellContent {
     const Type *type; /* of all values; NULL: none yet */
     const Instance *owner; /* whose variable it is */
+    bool may_lack; /* a value, where it is read, which somebody wants to be told of */
 } CellContent;
 
 static const Type *content_type(const Type *cell)
@@ -88,6 +89,24 @@ static IrValue *emit_part_of_memory(Lower *l, uint32_t words)
     uint32_t before = l->instance->memory_words;
     l->instance->memory_words += words;
     return emit_place(l, l->memory, 8 * (int64_t)before);
+}
+
+/* Beside its value lies whether it is assigned. Of a function nothing may lie there; one that shares variables is asked
+ * itself (check_assigned). */
+static bool has_flag(const Type *cell)
+{
+    const CellContent *content = cell->object;
+    return content && content->may_lack && content->type && content->type->kind != TYPE_NONE &&
+           content->type->kind != TYPE_OBJECT && !type_has_cell(content->type);
+}
+
+/* What lies in the cell's memory; NULL: nothing was stored so far. */
+static const Type *memory_type(Lower *l, const Type *cell)
+{
+    const Type *content = content_type(cell);
+    if (!has_flag(cell))
+        return content;
+    return type_tuple(l->arena, (const Type *[]){erased_type(l->arena, content), TYPE_OF(BOOL)}, 2, TUPLE_PLAIN);
 }
 
 static uint32_t word_count(Lower *l, const Type *content)
@@ -135,7 +154,7 @@ void place_cells(Lower *l)
     for (const SsaValue *value = l->instance->ssa->blocks[0].first; value; value = value->next) {
         Operand *fact = &l->instance->facts[value->id];
         if (value->op == SSA_CELL && fact->type)
-            fact->ir = emit_part_of_memory(l, word_count(l, content_type(fact->type)));
+            fact->ir = emit_part_of_memory(l, word_count(l, memory_type(l, fact->type)));
     }
     for (uint32_t i = 0; i < l->instance->ssa->block_count; i++)
         for (const SsaValue *value = l->instance->ssa->blocks[i].first; value; value = value->next) {
@@ -151,9 +170,18 @@ bool lower_cell(Lower *l, const SsaValue *value, Operand *out)
     if (!fact.type) {
         CellContent *content = ARENA_NEW(l->arena, CellContent);
         content->owner = l->instance;
+        content->may_lack =
+            value->argument && l->frontend->request->checks & CHECKS_ALL && !l->instance->code->is_library;
         fact.type = cell_type(l, content, NULL);
     }
-    return *out = operand_value(fact.type, emit_memory(l, content_type(fact.type), fact.ir)), true;
+    return *out = operand_value(fact.type, emit_memory(l, memory_type(l, fact.type), fact.ir)), true;
+}
+
+static void check_flag(Lower *l, const Type *cell, IrValue *memory)
+{
+    IrValue *is_missing = emit1(l, IR_NOT, TYPE_OF(BOOL), emit_index_op(l, IR_GET, TYPE_OF(BOOL), memory, 1));
+    bool is_own = ((const CellContent *)cell->object)->owner == l->instance;
+    (is_own ? emit_unbound_check : emit_unbound_capture_check)(l, is_missing, l->value->name);
 }
 
 static Operand load(Lower *l, Operand cell)
@@ -163,13 +191,24 @@ static Operand load(Lower *l, Operand cell)
         return operand_none();
     if (type->kind == TYPE_OBJECT)
         return (Operand){.type = type, .constant = type->object};
-    return operand_value(type, emit1(l, IR_CELL_LOAD, type, cell.ir));
+    if (!l->emitting || !has_flag(cell.type))
+        return operand_value(type, emit1(l, IR_CELL_LOAD, type, cell.ir));
+    const Type *both = memory_type(l, cell.type);
+    IrValue *memory = emit1(l, IR_CELL_LOAD, both, cell.ir);
+    check_flag(l, cell.type, memory);
+    return operand_value(type, emit_index_op(l, IR_GET, both->items[0], memory, 0));
 }
 
 static void store(Lower *l, Operand cell, Operand value)
 {
-    if (value.type->kind != TYPE_NONE && value.type->kind != TYPE_OBJECT)
-        emit2(l, IR_CELL_STORE, &type_none, cell.ir, operand_ir(l, value));
+    if (value.type->kind == TYPE_NONE || value.type->kind == TYPE_OBJECT)
+        return;
+    IrValue *memory = operand_ir(l, value);
+    if (l->emitting && has_flag(cell.type)) {
+        IrValue *parts[] = {memory, operand_ir(l, operand_bool(l, true))};
+        memory = emit(l, IR_TUPLE, memory_type(l, cell.type), 2, parts);
+    }
+    emit2(l, IR_CELL_STORE, &type_none, cell.ir, memory);
 }
 
 /* A cell that is part of the value; NULL where there is none. */

@@ -1,6 +1,6 @@
 /* Which variables of a function live in memory that its nested functions share: those that are assigned again after a
- * nested function has captured them, or assigned by one (nonlocal). All others are captured by value. A generator
- * expression or comprehension that is used up at once captures by value too. */
+ * nested function has captured them, or not on each path to there, or assigned by one (nonlocal). All others are captured by
+ * value. A generator expression or comprehension that is used up at once captures by value too. */
 #include <string.h>
 
 #include "core/base/table.h"
@@ -164,15 +164,57 @@ static void look_at_comprehension(const Comprehension *comprehension, Capture *c
     }
 }
 
+/* What looks for reads of variables that nothing has assigned. */
+typedef struct Search {
+    const Instructions *list;
+    uint32_t *seen_for; /* by instruction: the local, + 1 */
+    uint32_t *left, left_count; /* instructions to go on with */
+} Search;
+
+static void go_on(Search *search, uint32_t i, uint32_t local)
+{
+    if (i >= search->list->count || search->seen_for[i] == local + 1)
+        return;
+    search->seen_for[i] = local + 1;
+    search->left[search->left_count++] = i;
+}
+
+/* Whether some path from the function's start reads or captures the variable before it assigns to it. */
+static bool may_lack(Search *search, uint32_t local)
+{
+    search->left_count = 0;
+    go_on(search, 0, local);
+    while (search->left_count) {
+        uint32_t i = search->left[--search->left_count];
+        const Instruction *instruction = &search->list->items[i];
+        bool is_of_local = instruction->argument == (int32_t)local;
+        if (is_of_local && instruction->op == BYTECODE_STORE_LOCAL)
+            continue;
+        if (is_of_local && (instruction->op == BYTECODE_LOAD_LOCAL ||
+                            (instruction->op == BYTECODE_LOAD_CELL && !is_assigned_function(search->list, i, local))))
+            return true;
+        if (bytecode_jumps(instruction->op))
+            go_on(search, instruction->target, local);
+        if (instruction->op != BYTECODE_JUMP && instruction->op != BYTECODE_RETURN && instruction->op != BYTECODE_RAISE)
+            go_on(search, i + 1, local);
+    }
+    return false;
+}
+
 /* How often a variable is assigned, and where first. */
 typedef struct Stores {
     uint32_t count, first;
 } Stores;
 
+static uint32_t parameter_count(const CodeSnapshot *code)
+{
+    return code->argument_count + code->keyword_only_count + code->has_varargs + code->has_varkeywords;
+}
+
 /* By local. */
 static Stores *count_stores(const CodeSnapshot *code, const Instructions *list, Arena *arena)
 {
-    uint32_t given = code->argument_count + code->keyword_only_count + code->has_varargs + code->has_varkeywords;
+    uint32_t given = parameter_count(code);
     Stores *stores = ARENA_ARRAY(arena, Stores, code->local_count);
     for (uint32_t local = 0; local < given; local++)
         stores[local].count = 1;
@@ -186,10 +228,13 @@ static Stores *count_stores(const CodeSnapshot *code, const Instructions *list, 
     return stores;
 }
 
-bool *cell_variables(const CodeSnapshot *code, const Instructions *list, const bool *shared, Arena *arena)
+CellKind *cell_variables(const CodeSnapshot *code, const Instructions *list, const bool *shared, Arena *arena)
 {
     Capture *captures = ARENA_ARRAY(arena, Capture, code->local_count);
-    bool *cells = ARENA_ARRAY(arena, bool, code->local_count);
+    CellKind *cells = ARENA_ARRAY(arena, CellKind, code->local_count);
+    Search search = {.list = list,
+                     .seen_for = ARENA_ARRAY(arena, uint32_t, list->count),
+                     .left = ARENA_ARRAY(arena, uint32_t, list->count)};
     for (uint32_t local = 0; local < code->local_count; local++)
         captures[local].first = UINT32_MAX;
     for (uint32_t i = 1; i < list->count; i++) {
@@ -201,9 +246,12 @@ bool *cell_variables(const CodeSnapshot *code, const Instructions *list, const b
     const Stores *stores = count_stores(code, list, arena);
     for (uint32_t local = 0; local < code->local_count - code->free_count; local++) {
         const Capture *capture = &captures[local];
-        cells[local] = (shared && shared[local]) || capture->assigned ||
+        bool lacks = (capture->later || capture->assigned) && stores[local].count && local >= parameter_count(code) &&
+                     may_lack(&search, local);
+        bool is_cell = (shared && shared[local]) || capture->assigned ||
                        (capture->later &&
                         (stores[local].count > 1 || (stores[local].count && stores[local].first > capture->first)));
+        cells[local] = !lacks ? (is_cell ? CELL_ASSIGNED : CELL_NONE) : is_cell ? CELL_THAT_MAY_LACK : CELL_FOR_LACK;
     }
     return cells;
 }
@@ -239,8 +287,8 @@ static const bool *stored_around(const CodeSnapshot *code, const Instructions *l
     return stored;
 }
 
-const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *list, const bool *cells, Arena *arena,
-                                 uint32_t *count)
+const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *list, const CellKind *cells,
+                                 Arena *arena, uint32_t *count)
 {
     uint32_t most = 0;
     for (uint32_t i = 1; i < list->count; i++)

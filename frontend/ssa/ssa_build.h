@@ -68,7 +68,7 @@ typedef struct Builder {
     VariablePlaces *places; /* by local */
     size_t spent; /* bytes, on what variables have in blocks */
     bool failed;
-    const bool *is_cell; /* by local */
+    const CellKind *cell_kinds; /* by local */
     SsaValue **cells; /* by local; NULL for others than cells */
 } Builder;
 
@@ -148,8 +148,8 @@ void run_get_length(Builder *b);
 void run_match_class(Builder *b);
 
 /* Of variables that are no cells (cell_analysis.c). */
-const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *list, const bool *cells, Arena *arena,
-                                 uint32_t *count);
+const LoopCapture *loop_captures(const CodeSnapshot *code, const Instructions *list, const CellKind *cells,
+                                 Arena *arena, uint32_t *count);
 
 /* --- finishing (ssa_finish.c) ------------------------------------------------------------------------------------- */
 /* The value itself, or what took its place. */

@@ -103,12 +103,23 @@ static SsaValue *captured(Builder *b, uint32_t local)
     return b->cells[local] ? b->cells[local] : ssa_read_variable(b, local, b->block->id);
 }
 
+/* Of a variable that is memory only since it may lack a value there. */
+static void note_lack(Builder *b, uint32_t local)
+{
+    if (b->cell_kinds[local] != CELL_FOR_LACK || b->function->is_generator)
+        return;
+    SsaValue *value = ssa_read_variable(b, local, b->block->id);
+    if (value->op == SSA_PHI || value->op == SSA_UNDEFINED)
+        ssa_append1(b, SSA_DELETE, value)->argument = 1;
+}
+
 static void write_local(Builder *b, uint32_t local, SsaValue *value)
 {
-    if (!b->cells[local] && !is_free(b, local)) {
+    bool is_cell = b->cells[local] || is_free(b, local);
+    if (!is_cell || b->cell_kinds[local] == CELL_FOR_LACK)
         ssa_write_variable(b, local, b->block->id, value);
+    if (!is_cell)
         return;
-    }
     ssa_append2(b, SSA_CELL_STORE, captured(b, local), value)->name = b->code->local_names[local];
 }
 
@@ -142,6 +153,7 @@ static void run_load_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
     SsaValue *value = captured(b, local);
+    note_lack(b, local);
     if (b->cells[local] || (b->code->is_nested && is_free(b, local))) {
         value = ssa_append1(b, SSA_CELL_LOAD, value);
         value->name = b->code->local_names[local];
@@ -371,6 +383,16 @@ static bool is_captured_by_itself(const Builder *b, uint32_t local)
     return !b->cells[local] && !is_free(b, local) && is_assigned_function(b->instructions, i, local);
 }
 
+static void run_load_cell(Builder *b, uint32_t local)
+{
+    if (is_captured_by_itself(b, local)) {
+        ssa_push(b, ssa_append(b, SSA_SELF, 0, NULL));
+        return;
+    }
+    note_lack(b, local);
+    ssa_push(b, captured(b, local));
+}
+
 void run_instruction(Builder *b)
 {
     const Instruction *instruction = b->instruction;
@@ -380,9 +402,7 @@ void run_instruction(Builder *b)
     case BYTECODE_COMPREHENSION: run_comprehension(b); break;
     case BYTECODE_LOAD_CONST: ssa_push(b, ssa_append_constant(b, instruction->constant)); break;
     case BYTECODE_LOAD_LOCAL: run_load_local(b); break;
-    case BYTECODE_LOAD_CELL:
-        ssa_push(b, is_captured_by_itself(b, n) ? ssa_append(b, SSA_SELF, 0, NULL) : captured(b, n));
-        break;
+    case BYTECODE_LOAD_CELL: run_load_cell(b, n); break;
     case BYTECODE_LOAD_LOCAL_CLEAR:
         run_load_local(b);
         clear_local(b);

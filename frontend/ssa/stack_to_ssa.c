@@ -67,10 +67,11 @@ static void run_block(Builder *b, uint32_t number)
 static void write_cells(Builder *b)
 {
     for (uint32_t local = 0; local < b->code->local_count; local++) {
-        if (!b->is_cell[local] || is_free(b, local))
+        if (!b->cell_kinds[local] || is_free(b, local))
             continue;
         SsaValue *argument = ssa_own_value(b, local, 0), *cell = ssa_append(b, SSA_CELL, 0, NULL);
         cell->name = b->code->local_names[local];
+        cell->argument = b->cell_kinds[local] != CELL_ASSIGNED;
         b->cells[local] = cell;
         b->function->has_cells = true;
         if (argument)
@@ -111,9 +112,9 @@ SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instruction
     function->code = code;
     function->instructions = instructions;
     function->cfg = cfg;
-    b->is_cell = cell_variables(code, instructions, shared, arena);
+    b->cell_kinds = cell_variables(code, instructions, shared, arena);
     function->shared = shared;
-    function->loop_captures = loop_captures(code, instructions, b->is_cell, arena, &function->loop_capture_count);
+    function->loop_captures = loop_captures(code, instructions, b->cell_kinds, arena, &function->loop_capture_count);
     b->cells = ARENA_ARRAY(arena, SsaValue *, code->local_count);
     function->is_list = instructions->is_list;
     function->is_generator = code->is_generator || instructions->is_list;

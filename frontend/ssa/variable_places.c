@@ -80,6 +80,11 @@ static void list_frontiers(Builder *b, Lists *frontiers)
 
 /* --- assignments -------------------------------------------------------------------------------------------------- */
 
+static bool is_followed(const Builder *b, uint32_t local)
+{
+    return (!b->cell_kinds[local] || b->cell_kinds[local] == CELL_FOR_LACK) && !is_free(b, local);
+}
+
 /* The local whose value the instruction changes. What lies in memory, since functions share it, is no value. */
 static uint32_t assigned_local(const Builder *b, const Instruction *instruction)
 {
@@ -88,7 +93,7 @@ static uint32_t assigned_local(const Builder *b, const Instruction *instruction)
     case BYTECODE_DELETE_LOCAL:
     case BYTECODE_LOAD_LOCAL_CLEAR: {
         uint32_t local = (uint32_t)instruction->argument;
-        return b->is_cell[local] || is_free(b, local) ? NO_LOCAL : local;
+        return is_followed(b, local) ? local : NO_LOCAL;
     }
     default: return NO_LOCAL;
     }

@@ -88,6 +88,13 @@ void emit_unbound_check(Lower *l, IrValue *condition, const char *name)
                 "cannot access local variable {variable} where it is not associated with a value", name, 0, NULL);
 }
 
+void emit_unbound_capture_check(Lower *l, IrValue *condition, const char *name)
+{
+    emit_report(l, condition, "NameError",
+                "cannot access free variable {variable} where it is not associated with a value in enclosing scope",
+                name, 0, NULL);
+}
+
 void emit_none_check(Lower *l, Operand operand)
 {
     if (!l->emitting || !type_is_optional(operand.type) || !(l->frontend->request->checks & CHECKS_ALL) ||

@@ -14,6 +14,8 @@ bool lower_checks(const Lower *l);
 void emit_check(Lower *l, IrValue *condition, const char *class, const char *text);
 /* UnboundLocalError of the variable where the condition holds: check mode's, which the host is told of in any case. */
 void emit_unbound_check(Lower *l, IrValue *condition, const char *name);
+/* NameError likewise, of a variable of a function around this one. */
+void emit_unbound_capture_check(Lower *l, IrValue *condition, const char *name);
 /* TypeError where an optional that is used as a value is None: check mode's. While inferring, and of others, nothing. */
 void emit_none_check(Lower *l, Operand operand);
 /* Whether check mode looks at indices here. Of cujit's own functions it does in those whose caller is known. */

@@ -89,6 +89,26 @@ def kernel(x, n):
     for item in items(n):
         x[0] += item
 """,
+    "captured where it is not called": """
+def kernel(x, n):
+    if n > 3:
+        y = 1.5
+    def inner():
+        return y + 1
+    if n > 3:
+        x[0] = inner()
+""",
+    "captured, and assigned before the call": """
+def kernel(x, n):
+    def inner():
+        nonlocal z
+        z = y + 1
+    y = n
+    for k in range(2):
+        inner()
+        x[0] = z
+    z = y
+""",
     "try and return": """
 def kernel(x, n):
     if n < 0:
@@ -117,13 +137,15 @@ def test_the_read_is_named(name, check):
     variable, n, source = PLANTED[name]
     kernel, file, (line,) = compiled(name, source, check=check, exceptions=True)
     kernel[1, 4](np.zeros(4), 5)
-    with pytest.raises(UnboundLocalError) as caught:
+    with pytest.raises(NameError) as caught:
         kernel[1, 4](np.zeros(4), n)
         cuda.synchronize()
     text = str(caught.value)
+    is_own = f"# fault: {UnboundLocalError.__name__}" in source
+    assert caught.type is (UnboundLocalError if is_own else NameError)
     found = re.search(r'File "(.*)", line (\d+), in (\w+): block \(0, 0, 0\), thread \((\d), 0, 0\)', text)
     assert (found[1], int(found[2])) == (file, line), text
-    assert f"local variable '{variable}'" in text
+    assert f"{'local' if is_own else 'free'} variable '{variable}'" in text
     assert int(found[4]) == 1 if name == "one thread of the block" else int(found[4]) < 4
 
 

@@ -50,6 +50,15 @@ def deletes_what_a_branch_assigns(x, n):
     x[0] = n
 
 
+@warned("y", 4, "where the condition of line {2} is false")
+def captures_what_a_branch_assigns(x, n):
+    if n > 3:
+        y = 1.5
+    def inner():
+        return y
+    x[0] = inner()
+
+
 @warned("y", 5, "on any path to it")
 def deletes_twice(x, n):
     y = n

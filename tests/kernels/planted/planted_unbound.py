@@ -145,6 +145,52 @@ def kernel(x, n):
     for item in items(n):
         x[0] += item
 """),
+    "captured behind the branch": ("y", 2, """
+def kernel(x, n):
+    if n > 3:
+        y = 1.5
+    def inner():
+        return y + 1  # fault: NameError
+    x[0] = inner()
+"""),
+    "captured before the branch": ("y", 2, """
+def kernel(x, n):
+    def inner():
+        return y + 1  # fault: NameError
+    for k in range(n):
+        if k > 2:
+            y = k
+    x[0] = inner()
+"""),
+    "changed by a nested function": ("y", 2, """
+def kernel(x, n):
+    def inner():
+        nonlocal y
+        y += 1  # fault: NameError
+    if n > 3:
+        y = 2
+    inner()
+    x[0] = y
+"""),
+    "assigned by a nested function": ("y", 2, """
+def kernel(x, n):
+    def inner(k):
+        nonlocal y
+        if k > 3:
+            y = k
+    inner(n)
+    x[0] = y  # fault: UnboundLocalError
+    y = 3
+"""),
+    "captured function": ("double", 2, """
+def kernel(x, n):
+    def inner(k):
+        return double(k) + 1  # fault: NameError
+    if n > 3:
+        def double(k):
+            return 2 * k + n
+    x[0] = inner(n)
+"""),
     "moved to another variable": ("y", 1, """
 def kernel(x, n):
     if n > 1:
