@@ -367,7 +367,8 @@ static void find_spread(Search *search)
     for (const IrBlock *block = kernel->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next)
             if (value->op == IR_LOCAL)
-                regions->is_spread[value->id] = type_is_real(value->type->element);
+                regions->is_spread[value->id] =
+                    type_is_real(value->type->element) && !(regions->is_whole && regions->is_whole[value->id]);
     for (const IrBlock *block = kernel->first; block; block = block->next)
         for (const IrValue *use = block->first; use; use = use->next)
             for (uint32_t i = 0; i < use->operand_count; i++)

@@ -423,6 +423,7 @@ static void form_where_threads_meet(IrModule *module, const bool *raises, Arena 
             places.is_unrolled = NULL;
         Regions regions = {.kernel = kernel,
                            .is_own = way->has_own_loops ? places.is_own : NULL,
+                           .is_whole = way->has_own_loops ? places.is_whole : NULL,
                            .by_warps = way->by_warps,
                            .shares_loads = way->shares_loads};
         if (!find_regions(raises[0], arena, &regions) ||

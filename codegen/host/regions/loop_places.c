@@ -13,13 +13,15 @@
  * in the processor's first cache, and neighbours take each step at once. Nobody sees the difference: threads do not meet
  * here, so any order of their steps is right. Threads that a test at the kernel's beginning keeps out are kept out of each
  * region. Short loops stay inside and are written out, so that what they carry is in registers, and so do those whose trips
- * differ between threads. */
+ * differ between threads.
+ *
+ * Threads that meet have all loops around them that they run alike, but short ones, and those that add to a tile. */
 #include "codegen/host/regions/loop_places.h"
 
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/unroll.h"
 
-enum { DEEPEST_CALL = 4, DEEPEST_INDEX = 24 };
+enum { DEEPEST_CALL = 4, DEEPEST_INDEX = 24, LEAST_COLUMNS = 4 };
 
 static const UnrollLimits limits = {.trips = 64, .values = 1536, .small = 256};
 
@@ -32,6 +34,7 @@ static void begin(const IrFunc *kernel, Arena *arena, LoopPlaces *out)
 {
     out->graph = ir_graph(kernel, arena);
     out->is_own = ARENA_ARRAY(arena, bool, kernel->value_count + 1);
+    out->is_whole = ARENA_ARRAY(arena, bool, kernel->value_count + 1);
     out->is_around = ARENA_ARRAY(arena, bool, out->graph->loop_count + 1);
     out->is_unrolled = choose_unrolled_loops(out->graph, &limits, arena);
 }
@@ -49,26 +52,43 @@ static void make_own(const LoopPlaces *places, const IrBlock *block)
         places->is_own[branch->operands[0]->id] = true;
 }
 
-/* --- threads that meet -------------------------------------------------------------------------------------------------- */
+/* --- neighbours ---------------------------------------------------------------------------------------------------------- */
 
-bool is_met_in(const IrLoop *loop)
+/* How far a value moves from one thread to the next one in its row. regions: NULL where there are none as yet. */
+typedef enum Move { MOVES_NOT, MOVES_ON, MOVES_ANYHOW, MOVES_FAR } Move;
+
+static Move move_of(const Regions *regions, const IrValue *value, int depth)
 {
-    for (uint32_t i = 0; i < loop->block_count; i++)
-        for (const IrValue *value = loop->blocks[i]->first; value; value = value->next)
-            if (is_collective(value))
-                return true;
-    return false;
+    if (regions && regions->homes[value->id] == HOME_UNIFORM)
+        return MOVES_NOT;
+    if (value->op == IR_INTRINSIC)
+        return slope_in_thread(NULL, value) == 1 ? MOVES_ON : MOVES_NOT;
+    if (depth > DEEPEST_INDEX || value->op == IR_PHI || !(ir_op_info[value->op].flags & IR_FLAG_PURE))
+        return MOVES_ANYHOW;
+    Move most = MOVES_NOT;
+    for (uint32_t i = 0; i < value->operand_count; i++) {
+        Move move = move_of(regions, value->operands[i], depth + 1);
+        most = move > most ? move : most;
+    }
+    bool grows = value->op == IR_MUL || value->op == IR_SHL;
+    return grows && most == MOVES_ON ? MOVES_FAR : most;
 }
 
-void place_loops_of_meeting(const IrFunc *kernel, Arena *arena, LoopPlaces *out)
+static bool is_near(const Regions *regions, const IrValue *access)
 {
-    begin(kernel, arena, out);
-    for (uint32_t i = 0; i < out->graph->loop_count; i++)
-        if (is_unrolled(out, i) && !is_met_in(&out->graph->loops[i]))
-            make_own(out, out->graph->loops[i].header);
+    const Type *array = access->operands[0]->type;
+    uint32_t near_axis = array->layout == LAYOUT_F ? 0 : array->ndim - 1;
+    for (uint32_t axis = 0; axis < array->ndim; axis++) {
+        Move move = move_of(regions, access->operands[1 + axis], 0);
+        if (move == MOVES_FAR || (move == MOVES_ON && axis != near_axis))
+            return false;
+    }
+    return true;
 }
 
-/* --- threads that do not ------------------------------------------------------------------------------------------------ */
+bool is_far_access(const IrValue *access) { return !is_near(NULL, access); }
+
+/* --- what loops do ------------------------------------------------------------------------------------------------------- */
 
 static bool is_plain_function(const IrFunc *function, int depth);
 
@@ -134,6 +154,148 @@ static bool has_plain_blocks(const IrLoop *loop)
     return true;
 }
 
+/* --- tiles of a thread's own ----------------------------------------------------------------------------------------------- */
+
+/* Between barriers a loop that adds to a tile of each thread's own,
+ *
+ *     for k in range(16):
+ *         for i in range(4):
+ *             for j in range(4):
+ *                 sum[i, j] += a[k, threadIdx.y * 4 + i] * b[k, threadIdx.x * 4 + j]
+ *
+ * stays inside of the loop over threads: neighbours load what lies apart, while what one thread loads lies side by side, and
+ * its tile is in registers for all trips. LLVM makes vectors of the columns once the short loops are written out. The array
+ * then lies in one piece, so that they are loaded and stored as vectors, too. */
+
+/* The loop inside that is written out and whose phi the value is; NULL: none. */
+static const IrLoop *counted_inside(const LoopPlaces *places, const IrLoop *loop, const IrValue *value)
+{
+    const IrLoop *inner = places->graph->loop_of[value->block->id];
+    bool is_phi = value->op == IR_PHI && inner && inner != loop && inner->header == value->block;
+    bool is_inside = is_phi && is_unrolled(places, place_of(places, inner));
+    return is_inside && ir_loop_has(places->graph, loop, value->block) ? inner : NULL;
+}
+
+/* How many indices next to each other a loop inside counts; 0: none does. */
+static int64_t columns_of(const LoopPlaces *places, const IrLoop *loop, const IrValue *index, int depth)
+{
+    IrInduction counts;
+    int64_t most = 0;
+    const IrLoop *inner = counted_inside(places, loop, index);
+    if (inner && ir_induction(places->graph, inner, &counts) && counts.variable == index &&
+        counts.step->op == IR_CONST && counts.step->integer == 1)
+        return ir_known_trips(&counts);
+    bool is_sum = (index->op == IR_ADD || index->op == IR_CONVERT) && depth < DEEPEST_INDEX;
+    for (uint32_t i = 0; i < index->operand_count && is_sum; i++) {
+        int64_t columns = columns_of(places, loop, index->operands[i], depth + 1);
+        most = columns > most ? columns : most;
+    }
+    return most;
+}
+
+/* Products of integers are no vectors to LLVM there, and two columns are slower than two threads. */
+static bool fills_vector(const LoopPlaces *places, const IrLoop *loop, const IrValue *load, const IrValue *index)
+{
+    return load->type->kind == TYPE_FLOAT && columns_of(places, loop, index, 0) >= LEAST_COLUMNS;
+}
+
+static bool is_number_inside(const LoopPlaces *places, const IrLoop *loop, const IrValue *index)
+{
+    while (index->op == IR_CONVERT)
+        index = index->operands[0];
+    return index->op == IR_CONST || counted_inside(places, loop, index);
+}
+
+static bool is_element_of_tile(const LoopPlaces *places, const IrLoop *loop, const IrValue *access)
+{
+    for (uint32_t axis = 0; axis < access->operands[0]->type->ndim; axis++)
+        if (!is_number_inside(places, loop, access->operands[1 + axis]))
+            return false;
+    return true;
+}
+
+typedef enum Side { BY_THREADS, EITHER_WAY, BY_COLUMNS } Side;
+
+/* By what vectors should be made, as far as the access goes: of neighbouring threads, or of a thread's columns. */
+static Side side_of(const LoopPlaces *places, const IrLoop *loop, const IrValue *access)
+{
+    const Type *array = access->operands[0]->type;
+    if (access->operands[0]->op == IR_LOCAL)
+        return is_element_of_tile(places, loop, access) ? EITHER_WAY : BY_THREADS;
+    if (access->op == IR_STORE || array->layout != LAYOUT_C)
+        return BY_THREADS;
+    const IrValue *index = access->operands[array->ndim];
+    switch (move_of(NULL, index, 0)) {
+    case MOVES_ON: return BY_THREADS;
+    case MOVES_FAR: return fills_vector(places, loop, access, index) ? BY_COLUMNS : BY_THREADS;
+    default: return EITHER_WAY;
+    }
+}
+
+static bool has_written_out_loops(const LoopPlaces *places, const IrLoop *loop)
+{
+    for (uint32_t i = 0; i < loop->block_count; i++) {
+        const IrLoop *inner = places->graph->loop_of[loop->blocks[i]->id];
+        if (inner != loop && !is_unrolled(places, place_of(places, inner)))
+            return false;
+    }
+    return true;
+}
+
+static bool adds_to_tile(const LoopPlaces *places, const IrLoop *loop)
+{
+    bool is_stored = false, has_columns = false;
+    if (!is_counted(places, loop) || !has_plain_blocks(loop) || !has_written_out_loops(places, loop))
+        return false;
+    for (uint32_t i = 0; i < loop->block_count; i++)
+        for (const IrValue *value = loop->blocks[i]->first; value; value = value->next) {
+            if (fails_check(value->block) || value->op == IR_NOTE)
+                return false;
+            if (value->op != IR_LOAD && value->op != IR_STORE)
+                continue;
+            Side side = side_of(places, loop, value);
+            if (side == BY_THREADS)
+                return false;
+            has_columns |= side == BY_COLUMNS;
+            is_stored |= value->op == IR_STORE;
+        }
+    return is_stored && has_columns;
+}
+
+static void keep_tiles_whole(LoopPlaces *places, const IrLoop *loop)
+{
+    for (uint32_t i = 0; i < loop->block_count; i++)
+        for (const IrValue *value = loop->blocks[i]->first; value; value = value->next)
+            if (value->op == IR_STORE)
+                places->is_whole[value->operands[0]->id] = true;
+}
+
+/* --- threads that meet -------------------------------------------------------------------------------------------------- */
+
+bool is_met_in(const IrLoop *loop)
+{
+    for (uint32_t i = 0; i < loop->block_count; i++)
+        for (const IrValue *value = loop->blocks[i]->first; value; value = value->next)
+            if (is_collective(value))
+                return true;
+    return false;
+}
+
+void place_loops_of_meeting(const IrFunc *kernel, Arena *arena, LoopPlaces *out)
+{
+    begin(kernel, arena, out);
+    for (uint32_t i = 0; i < out->graph->loop_count; i++) {
+        const IrLoop *loop = &out->graph->loops[i];
+        bool has_tile = !is_unrolled(out, i) && adds_to_tile(out, loop);
+        if (has_tile)
+            keep_tiles_whole(out, loop);
+        if (has_tile || (is_unrolled(out, i) && !is_met_in(loop)))
+            make_own(out, loop->header);
+    }
+}
+
+/* --- threads that do not ------------------------------------------------------------------------------------------------ */
+
 /* Those inside of a loop come behind it. */
 static void find_loops_around(LoopPlaces *places)
 {
@@ -197,40 +359,6 @@ void keep_loops_inside(LoopPlaces *places)
 }
 
 /* --- whether it is worth it --------------------------------------------------------------------------------------------- */
-
-/* How far a value moves from one thread to the next one in its row. regions: NULL where there are none as yet. */
-typedef enum Move { MOVES_NOT, MOVES_ON, MOVES_ANYHOW, MOVES_FAR } Move;
-
-static Move move_of(const Regions *regions, const IrValue *value, int depth)
-{
-    if (regions && regions->homes[value->id] == HOME_UNIFORM)
-        return MOVES_NOT;
-    if (value->op == IR_INTRINSIC)
-        return slope_in_thread(NULL, value) == 1 ? MOVES_ON : MOVES_NOT;
-    if (depth > DEEPEST_INDEX || value->op == IR_PHI || !(ir_op_info[value->op].flags & IR_FLAG_PURE))
-        return MOVES_ANYHOW;
-    Move most = MOVES_NOT;
-    for (uint32_t i = 0; i < value->operand_count; i++) {
-        Move move = move_of(regions, value->operands[i], depth + 1);
-        most = move > most ? move : most;
-    }
-    bool grows = value->op == IR_MUL || value->op == IR_SHL;
-    return grows && most == MOVES_ON ? MOVES_FAR : most;
-}
-
-static bool is_near(const Regions *regions, const IrValue *access)
-{
-    const Type *array = access->operands[0]->type;
-    uint32_t near_axis = array->layout == LAYOUT_F ? 0 : array->ndim - 1;
-    for (uint32_t axis = 0; axis < array->ndim; axis++) {
-        Move move = move_of(regions, access->operands[1 + axis], 0);
-        if (move == MOVES_FAR || (move == MOVES_ON && axis != near_axis))
-            return false;
-    }
-    return true;
-}
-
-bool is_far_access(const IrValue *access) { return !is_near(NULL, access); }
 
 static bool stays_near(const Regions *regions, const IrLoop *loop)
 {

@@ -10,6 +10,7 @@ typedef struct LoopPlaces {
     bool *is_own; /* by IrValue.id: a condition on which threads branch each by itself, though they may have it alike */
     bool *is_around; /* by place in graph->loops */
     const bool *is_unrolled; /* likewise; NULL: none */
+    bool *is_whole; /* by IrValue.id: a thread's array that lies in one piece */
 } LoopPlaces;
 
 /* Whether threads meet in the loop. */

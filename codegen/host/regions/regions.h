@@ -87,6 +87,7 @@ typedef enum ValueHome {
 typedef struct Regions {
     const IrFunc *kernel;
     const bool *is_own; /* by IrValue.id: a condition of each thread's own, though all may have it alike */
+    const bool *is_whole; /* by IrValue.id: a thread's array that is not to be spread; NULL: none */
     bool by_rows; /* they are those of a row, not of a block */
     bool by_warps; /* they are those of a warp */
     bool shares_loads; /* what all threads load from an argument that nobody writes to is one for all */
