@@ -85,6 +85,12 @@ def ifs_of_constant_places(n):
     return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", *lines])
 
 
+def loop_with_breaks(n):
+    lines = [f"        if v > x[j + {k}]:\n            break\n        v = v + {k}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = x[i]", "    for j in range(i):", *lines,
+                      "    x[i] = v"])
+
+
 def float_atomics(n):
     """Each at a place that is the same for all threads. For a CPU each becomes a loop."""
     lines = [f"    cuda.atomic.add(x, m + {k}, 1.0)" for k in range(n)]
@@ -212,7 +218,7 @@ SHAPES = [
     (generator_expressions, [100, 400, 1600]), (arguments, [8, 32, 128]),
     (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
     (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000, 36000]), (indices_from_memory, [250, 500, 1000, 4000]),
-    (float_atomics, [400, 1600, 6400]),
+    (float_atomics, [400, 1600, 6400]), (loop_with_breaks, [100, 200, 400, 800]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
     (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 128, 256, 512, 1024, 2048, 4096]),
 ]

@@ -69,6 +69,7 @@ static void add_call(Measurement *m, LLVMValueRef call, ModuleSize *size)
     size->instructions = add(size->instructions, body->instructions);
     size->branches = add(size->branches, body->branches);
     size->loops = add(size->loops, body->loops);
+    keep_larger(&size->exits, body->exits);
     keep_larger(&size->phis, body->phis);
     keep_larger(&size->copies, body->copies);
     size->addresses = add(size->addresses, body->addresses);
@@ -103,22 +104,51 @@ static void add_phis(LLVMBasicBlockRef block, ModuleSize *size)
     keep_larger(&size->copies, copies);
 }
 
-/* Blocks lie in an order in which only a loop's last ones lead to one that was there before. */
-static uint64_t count_loops(LLVMValueRef function)
+/* Where a block lies in its function, from 1 on; 0: further on. */
+static uint32_t place_of(const Table *places, LLVMBasicBlockRef block)
 {
-    static char seen;
-    uint64_t count = 0;
-    Table *blocks = table_create();
+    return (uint32_t)(uintptr_t)table_get(places, &block, sizeof block);
+}
+
+/* The last block that the block leads to. */
+static uint32_t furthest_from(const Table *places, LLVMBasicBlockRef block)
+{
+    uint32_t furthest = 0;
+    LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+    for (unsigned i = 0; i < LLVMGetNumSuccessors(last); i++) {
+        uint32_t place = place_of(places, LLVMGetSuccessor(last, i));
+        furthest = place > furthest ? place : furthest;
+    }
+    return furthest;
+}
+
+/* Blocks lie in an order in which only a loop's last ones lead to one that was there before. Of several that lead to the same
+ * one the last one ends the loop. */
+static void add_loops(Measurement *m, LLVMValueRef function, ModuleSize *size)
+{
+    uint32_t count = LLVMCountBasicBlocks(function), place = 0;
+    uint32_t *ends = ARENA_ARRAY(m->arena, uint32_t, count + 1), *furthest = ARENA_ARRAY(m->arena, uint32_t, count + 1);
+    memset(ends, 0, sizeof *ends * (count + 1));
+    Table *places = table_create();
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
-        table_set(blocks, &block, sizeof block, &seen);
+        table_set(places, &block, sizeof block, (void *)(uintptr_t)++place);
         LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
         for (unsigned i = 0; i < LLVMGetNumSuccessors(last); i++) {
-            LLVMBasicBlockRef target = LLVMGetSuccessor(last, i);
-            count += table_get(blocks, &target, sizeof target) != NULL;
+            uint32_t head = place_of(places, LLVMGetSuccessor(last, i));
+            size->loops += head != 0;
+            ends[head] = place;
         }
     }
-    table_destroy(blocks);
-    return count;
+    place = 0;
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        furthest[++place] = furthest_from(places, block);
+    table_destroy(places);
+    for (uint32_t head = 1; head <= count; head++) {
+        uint64_t exits = 0;
+        for (uint32_t each = head; each <= ends[head]; each++)
+            exits += furthest[each] > ends[head];
+        keep_larger(&size->exits, exits);
+    }
 }
 
 /* With what is inlined into it; such functions do not call themselves. */
@@ -129,7 +159,7 @@ static const ModuleSize *size_of(Measurement *m, LLVMValueRef function)
         return size;
     size = ARENA_NEW(m->arena, ModuleSize);
     table_set(m->known, &function, sizeof function, size);
-    size->loops = count_loops(function);
+    add_loops(m, function, size);
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
         add_phis(block, size);
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
@@ -163,6 +193,7 @@ ModuleSize measure_module(Emitter *emitter)
         keep_larger(&most.instructions, size->instructions);
         keep_larger(&most.branches, size->branches);
         keep_larger(&most.loops, size->loops);
+        keep_larger(&most.exits, size->exits);
         keep_larger(&most.phis, size->phis);
         keep_larger(&most.copies, size->copies);
         keep_larger(&most.addresses, size->addresses);

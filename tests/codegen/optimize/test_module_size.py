@@ -109,6 +109,39 @@ def test_atomics_that_become_loops_are_branches(number):
         assert not is_short_of_passes(kernel, (number[::1], types.int64), SM)
 
 
+@pytest.mark.parametrize("leave", ["break", "return", "raise ValueError('large')",
+                                   "w = 1\n            if v > 7:\n                break"])
+def test_a_loop_with_many_ways_out(leave):
+    """Each comparison in it was compared with all of them; a way on in the loop is none of them."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("code of the CPU device")
+    for count, way, is_short in ((180, leave, False), (220, leave, True), (220, "continue", False)):
+        body = "\n".join(f"        if v > x[j + {k}]:\n            {way}\n        v = v + {k}" for k in range(count))
+        kernel = make(f"def kernel(x, i):\n    v = x[i]\n    for j in range(i):\n{body}\n    x[i] = v")
+        assert is_short_of_passes(kernel, (VECTOR, types.int64), None) == is_short
+        assert not is_short_of_passes(kernel, (VECTOR, types.int64), SM)
+
+
+def test_exits_of_a_function_that_is_inlined():
+    """The loop is counted where it is, whoever calls it; two loops are not one."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("code of the CPU device")
+    for count, is_short in ((110, False), (220, True)):
+        body = "\n".join(f"        if v > x[j + {k}]:\n            break\n        v = v + {k}" for k in range(count))
+        source = (f"def f(x, i, v):\n    for j in range(i):\n{body}\n    return v\n"
+                  "def kernel(x, i):\n    x[i] = f(x, i, 0.5) + f(x, i + 1, 0.25)")
+        assert is_short_of_passes(make(source), (VECTOR, types.int64), None) == is_short
+
+
+def test_results_of_a_loop_with_many_ways_out():
+    body = "\n".join(f"        if v > x[j + {k}]:\n            break\n        v = v + {k}" for k in range(220))
+    function = make(f"def kernel(x, i):\n    v = x[i]\n    for j in range(i):\n{body}\n    x[i] = v")
+    got, expected = np.arange(300.0) ** 2, np.arange(300.0) ** 2
+    cuda.jit(function)[1, 1](got, 60)
+    function(expected, 60)
+    np.testing.assert_array_equal(got, expected)
+
+
 def test_results_of_atomics_without_passes():
     lines = "\n".join(f"    cuda.atomic.add(x, i + {k % 7}, {k})" for k in range(900))
     kernel, x = cuda.jit(make(f"def kernel(x, i):\n{lines}")), np.zeros(8)
