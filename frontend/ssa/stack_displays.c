@@ -14,14 +14,54 @@ static void extend_list(Builder *b, SsaValue *items)
     *ssa_peek(b, b->instruction->argument) = longer;
 }
 
-/* [*a, b]; where the list does not lie on top, a comprehension's loop adds to it. */
+/* A longer list or dict takes the place and the items of the one before, which nothing else uses: n of them one by one are not
+ * n * n. A list has no names. */
+static SsaValue *lengthen(Builder *b, SsaValue *before, const char *name, SsaValue *value)
+{
+    uint32_t count = before->count, room = (uint32_t)before->argument;
+    SsaValue **values = before->operands, *longer = ssa_append(b, before->op, 0, NULL);
+    const char **names = (const char **)before->keywords;
+    if (count >= room) {
+        room = 2 * count + 8;
+        values = memcpy(ARENA_ARRAY(b->arena, SsaValue *, room), values, count * sizeof *values);
+        if (name)
+            names = memcpy(ARENA_ARRAY(b->arena, const char *, room), names, count * sizeof *names);
+    }
+    values[count] = value;
+    longer->operands = values;
+    longer->count = count + 1;
+    if (name) {
+        names[count] = name;
+        longer->keywords = names;
+        longer->keyword_count = count + 1;
+    }
+    longer->argument = (int32_t)room;
+    before->count = before->keyword_count = 0;
+    return longer;
+}
+
+/* No branch since it was begun. */
+static bool is_whole(const Builder *b, const SsaValue *display, SsaOp op)
+{
+    return display->op == op && display->block == b->block;
+}
+
+/* [*a, b], and displays and arguments of more items than CPython lays on its stack; where the list does not lie on top, a
+ * comprehension's loop adds to it. */
 void run_list_append(Builder *b)
 {
-    if (b->instruction->argument != 1)
+    if (b->instruction->argument != 1) {
         ssa_fail(b, DIAG_UNSUPPORTED_BYTECODE, "a comprehension that assigns to a variable outside of it",
                  "; write a loop");
+        return;
+    }
+    SsaValue *item = ssa_pop(b), **list = ssa_peek(b, 1);
+    if (b->failed)
+        return;
+    if (is_whole(b, *list, SSA_LIST))
+        *list = lengthen(b, *list, NULL, item);
     else
-        extend_list(b, ssa_append1(b, SSA_TUPLE, ssa_pop(b)));
+        extend_list(b, ssa_append1(b, SSA_TUPLE, item));
 }
 
 void run_slice(Builder *b)
@@ -147,27 +187,6 @@ void run_build_constant_map(Builder *b)
     push_dict(b, keys, values, count);
 }
 
-/* A longer dict takes the place and the pairs of the one before, which nothing else uses: n of them one by one are not n * n. */
-static SsaValue *lengthen_dict(Builder *b, SsaValue *before, const char *name, SsaValue *value)
-{
-    uint32_t count = before->count, room = (uint32_t)before->argument;
-    SsaValue **values = before->operands, *longer = ssa_append(b, SSA_DICT, 0, NULL);
-    const char **names = (const char **)before->keywords;
-    if (count >= room) {
-        room = 2 * count + 8;
-        values = memcpy(ARENA_ARRAY(b->arena, SsaValue *, room), values, count * sizeof *values);
-        names = memcpy(ARENA_ARRAY(b->arena, const char *, room), names, count * sizeof *names);
-    }
-    values[count] = value;
-    names[count] = name;
-    longer->operands = values;
-    longer->keywords = names;
-    longer->count = longer->keyword_count = count + 1;
-    longer->argument = (int32_t)room;
-    before->count = before->keyword_count = 0;
-    return longer;
-}
-
 static SsaValue *merge_pair(Builder *b, SsaValue *before, const char *name, SsaValue *value)
 {
     const char **names = ARENA_ARRAY(b->arena, const char *, 1);
@@ -186,9 +205,7 @@ void run_map_add(Builder *b)
     const char *name = b->failed ? NULL : name_of_key(b, key);
     if (!name)
         return;
-    bool is_whole = (*dict)->op == SSA_DICT && (*dict)->block == b->block; /* no branch since it was begun */
-    SsaValue *longer = is_whole ? lengthen_dict(b, *dict, name, value) : merge_pair(b, *dict, name, value);
-    *ssa_peek(b, b->instruction->argument) = longer;
+    *dict = is_whole(b, *dict, SSA_DICT) ? lengthen(b, *dict, name, value) : merge_pair(b, *dict, name, value);
 }
 
 void run_dict_merge(Builder *b)
