@@ -186,7 +186,7 @@ bool optimize_module(Emitter *emitter)
         skip_optional_code_passes(emitter);
     } else if (changes & PIPELINE_LINEAR) {
         skip_optional_code_passes(emitter);
-        machine_leave_passes(emitter->held, CODE_WITHOUT_STRENGTH_REDUCTION);
+        machine_leave_passes(emitter->held, CODE_WITHOUT_STRENGTH_REDUCTION | CODE_WITHOUT_COMBINER);
         part_loops(emitter);
     } else if (has_long_sums(emitter))
         machine_leave_passes(emitter->held, CODE_WITHOUT_STRENGTH_REDUCTION);

@@ -135,9 +135,10 @@ bool leaves_lines(llvm::StringRef pass, const llvm::Any &unit, unsigned longest)
 }
 
 /* Strength reduction of loops skips functions that are not to be optimized, but what it wants beforehand, the users of counters,
- * is found for them all the same: LLVM asks of each loop how often it runs, given the ends of all loops before it. The register
- * coalescer does not skip them, and goes through all copies that it could not join yet behind each block; what it asks for, where
- * each register lives, takes a bit of each block for each. The machine's scheduler asks for that, too, and does nothing for GPUs.
+ * is found for them all the same: LLVM asks of each loop how often it runs, given the ends of all loops before it. The machine's
+ * combiner does not skip them, and finds anew how deep the operations of a block lie for each that it may change. Nor does the
+ * register coalescer, which goes through all copies that it could not join yet behind each block; what it asks for, where each
+ * register lives, takes a bit of each block for each. The machine's scheduler asks for that, too, and does nothing for GPUs.
  * Without these nobody needs the last uses of registers, which are found likewise. */
 struct PassList : llvm::legacy::PassManager {
     unsigned left;
@@ -147,6 +148,7 @@ struct PassList : llvm::legacy::PassManager {
     bool leaves(llvm::AnalysisID pass) const
     {
         return (left & CODE_WITHOUT_STRENGTH_REDUCTION && pass == loop_strength_reduction()) ||
+               (left & CODE_WITHOUT_COMBINER && pass == &llvm::MachineCombinerID) ||
                (left & CODE_WITHOUT_COALESCER && (pass == &llvm::RegisterCoalescerID ||
                                                   pass == &llvm::MachineSchedulerID || pass == &llvm::LiveVariablesID));
     }

@@ -57,7 +57,8 @@ typedef struct CodePasses CodePasses;
 /* What is not among them, even for functions that are not to be optimized; bits. */
 enum {
     CODE_WITHOUT_STRENGTH_REDUCTION = 1, /* of loops, and what is found out for it */
-    CODE_WITHOUT_COALESCER = 2 /* nor where registers live: a GPU's copies between them stay, for ptxas to join them */
+    CODE_WITHOUT_COMBINER = 2, /* of a block's operations, which makes chains of them shorter */
+    CODE_WITHOUT_COALESCER = 4 /* nor where registers live: a GPU's copies between them stay, for ptxas to join them */
 };
 /* NULL: the machine makes no such code. It has to live as long as they do. */
 CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, unsigned left);
