@@ -120,6 +120,12 @@ def tuple_of(n):
                       f"    s += t[{n - 1}]", "    x[i] = s"])
 
 
+def unpacked_tuple(n):
+    names = ", ".join(f"v{k}" for k in range(n))
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", f"    t = ({', '.join(f'i + {k}' for k in range(n))})",
+                      f"    {names} = t", f"    x[i] = v0 + v{n - 1}"])
+
+
 def one_expression(n):
     terms = " + ".join(f"x[i + {k}]" for k in range(n))
     return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", f"    x[i] = {terms}"])
@@ -211,6 +217,7 @@ SHAPES = [
     (nested_loops, [4, 8, 18]), (loops_in_a_row, [25, 100, 400, 1600, 6400, 12800, 25600]),
     (loops_of_the_same_end, [100, 400, 800, 1600]),
     (elif_chain, [100, 400, 1600]), (match_cases, [100, 400, 1600]), (tuple_of, [25, 100, 400]),
+    (unpacked_tuple, [250, 1000, 4000]),
     (one_expression, [250, 1000, 2500]), (variables_in_a_loop, [25, 100, 400, 1600, 6400]),
     (variables_of_ifs, [200, 800, 3200, 12800]), (variables_of_ifs_in_a_loop, [200, 800, 3200, 12800]),
     (variables_of_loops, [100, 400, 1600, 6400]),
@@ -218,7 +225,7 @@ SHAPES = [
     (generator_expressions, [100, 400, 1600]), (arguments, [8, 32, 128]),
     (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
     (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000, 36000]), (indices_from_memory, [250, 500, 1000, 4000]),
-    (float_atomics, [400, 1600, 6400]), (loop_with_breaks, [100, 200, 400, 800]),
+    (float_atomics, [400, 1600, 6400]), (loop_with_breaks, [100, 400, 1600]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
     (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 128, 256, 512, 1024, 2048, 4096]),
 ]
