@@ -75,6 +75,12 @@ def test_neighbours_of_halves():
     check("np.spacing(a)", positive)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_spacing_of_large_numbers(dtype):
+    largest = np.finfo(dtype).max
+    check("np.spacing(a)", np.array([largest, largest / 2, -largest / 4, 3e38, 1, INF, -INF], dtype))
+
+
 @pytest.mark.parametrize("dtype", INTEGERS)
 def test_functions_of_integers(dtype):
     x = np.array([0, 1, 3, 15, 25, 99], dtype)

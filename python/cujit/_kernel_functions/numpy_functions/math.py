@@ -122,10 +122,10 @@ def nearest(x):
 def spacing(x):
     number = as_float(x)   # not a wider one: of that the next float is another
     kind = type(number)
-    size = abs(number)
-    if math.isinf(float32(size)):
+    size, infinite = abs(number), kind(math.inf)
+    if size == infinite:
         return kind(math.nan)
-    step = kind(np.nextafter(size, kind(math.inf)) - size)
+    step = kind(np.nextafter(size, infinite) - size)
     return -step if number < 0 else step
 
 
