@@ -134,6 +134,14 @@ bool leaves_lines(llvm::StringRef pass, const llvm::Any &unit, unsigned longest)
            });
 }
 
+bool leaves_pass(const LeftPass *left, llvm::StringRef pass, llvm::StringRef before)
+{
+    for (; left && left->name; left++)
+        if (pass == left->name && (!left->behind || before == left->behind))
+            return true;
+    return false;
+}
+
 /* Strength reduction of loops skips functions that are not to be optimized, but what it wants beforehand, the users of counters,
  * is found for them all the same: LLVM asks of each loop how often it runs, given the ends of all loops before it. The machine's
  * combiner does not skip them, and finds anew how deep the operations of a block lie for each that it may change. Nor does the
@@ -378,8 +386,11 @@ LLVMErrorRef run_pass_pipeline(LLVMModuleRef module, LLVMTargetMachineRef machin
     options.LoopInterleaving = false;
     llvm::PassInstrumentationCallbacks watch;
     watch.registerAfterPassCallback(behind_pass);
-    watch.registerShouldRunOptionalPassCallback([=](llvm::StringRef pass, llvm::Any unit) {
-        return !(settings->without && pass == settings->without) && !leaves_lines(pass, unit, settings->longest_lines);
+    llvm::StringRef before;
+    watch.registerShouldRunOptionalPassCallback([&before, settings](llvm::StringRef pass, llvm::Any unit) {
+        bool is_left = leaves_pass(settings->left, pass, before);
+        before = pass;
+        return !is_left && !leaves_lines(pass, unit, settings->longest_lines);
     });
     llvm::PassBuilder builder(reinterpret_cast<llvm::TargetMachine *>(machine), options, std::nullopt, &watch);
     if (settings->before_vectorizers)

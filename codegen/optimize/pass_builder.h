@@ -8,6 +8,12 @@
 
 #include "codegen/llvm.h"
 
+/* A pass that is left out, by the name of its class. */
+typedef struct LeftPass {
+    const char *name;
+    const char *behind; /* only where it comes next behind this one; NULL: everywhere */
+} LeftPass;
+
 typedef struct PipelineSettings {
     bool vectorizes_loops;
     /* Of straight code, in functions whose blocks have at most longest_lines instructions, or many stores. */
@@ -15,8 +21,7 @@ typedef struct PipelineSettings {
     unsigned longest_lines;
     /* For each function, when LLVM is about to vectorize it; or NULL. */
     void (*before_vectorizers)(LLVMValueRef function);
-    /* The class of a pass that is left out; or NULL. */
-    const char *without;
+    const LeftPass *left; /* passes that are left out, up to one without a name; or NULL */
 } PipelineSettings;
 
 #ifdef __cplusplus

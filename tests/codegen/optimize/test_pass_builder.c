@@ -20,15 +20,15 @@ static LLVMModuleRef parse(LLVMContextRef context, const char *text)
     return CHECK(!LLVMParseIRInContext(context, buffer, &module, &message)) ? module : NULL;
 }
 
-/* Whether instsimplify leaves the sum. */
-static bool adds(const char *without)
+/* Whether instsimplify, behind adce, leaves the sum. */
+static bool adds(const char *name, const char *behind)
 {
     LLVMContextRef context = LLVMContextCreate();
     LLVMModuleRef module = parse(context, sum);
     bool found = false;
     if (module) {
-        const PipelineSettings settings = {.without = without};
-        CHECK(!run_pass_pipeline(module, NULL, "function(instsimplify)", &settings));
+        const LeftPass left[] = {{"LICMPass", NULL}, {name, behind}, {NULL, NULL}};
+        CHECK(!run_pass_pipeline(module, NULL, "function(adce,instsimplify)", &(PipelineSettings){.left = left}));
         char *after = LLVMPrintModuleToString(module);
         found = strstr(after, "add i32") != NULL;
         LLVMDisposeMessage(after);
@@ -214,9 +214,11 @@ static void test_kernels_are_promoted_together(void)
 
 void test_pass_builder(void)
 {
-    CHECK(!adds(NULL));
-    CHECK(!adds("LoopLoadEliminationPass"));
-    CHECK(adds("InstSimplifyPass"));
+    CHECK(!adds(NULL, NULL));
+    CHECK(!adds("LoopLoadEliminationPass", NULL));
+    CHECK(adds("InstSimplifyPass", NULL));
+    CHECK(adds("InstSimplifyPass", "ADCEPass"));
+    CHECK(!adds("InstSimplifyPass", "DCEPass"));
     test_loops_are_parted();
     test_promotion();
     test_kernels_are_promoted_together();
