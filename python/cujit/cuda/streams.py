@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 import weakref
 from typing import TYPE_CHECKING, Any
@@ -77,6 +78,8 @@ class Stream(_core.Stream):
 
     def add_callback(self, callback: Callable[[Stream, int, Any], object], arg: Any = None) -> None:
         """Calls callback(stream, status, arg) in a thread of cujit's, once the work before it is done. status is 0."""
+        if not callable(callback):
+            raise TypeError(f"a callback is called, which {type(callback).__name__} cannot be")
         reached = _core.Event(timing=False)
         reached.record(self)
         _callbacks.put(reached, callback, self, arg)
@@ -103,6 +106,10 @@ class _CallbackThread:
     """One thread that waits for events in their order and makes the calls that belong to them."""
 
     def __init__(self) -> None:
+        self.forget_all()
+
+    def forget_all(self) -> None:
+        """Of a child that was forked: it has no other threads, and makes none of their calls."""
         self._lock = threading.Lock()
         self._thread: Any = None
         self._last: dict[int, threading.Event] = {}   # a stream's handle: set when its last callback has returned
@@ -141,7 +148,7 @@ class _CallbackThread:
             try:
                 event.synchronize()
                 callback(stream, 0, arg)
-            except Exception:
+            except BaseException:   # sys.exit() too: the next callbacks need the thread
                 import traceback
 
                 traceback.print_exc()
@@ -150,6 +157,8 @@ class _CallbackThread:
 
 
 _callbacks = _CallbackThread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_callbacks.forget_all)
 wait_for_callbacks = _callbacks.wait
 
 

@@ -1,5 +1,6 @@
 """Devices, contexts, streams and events, and host memory for transfers."""
 import asyncio
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -123,12 +124,16 @@ def test_work_in_streams():
 def test_callbacks_come_in_order_and_survive_an_error(capsys):
     stream, seen, done = cuda.stream(), [], threading.Event()
     stream.add_callback(lambda *_: 1 / 0)
+    stream.add_callback(lambda *_: sys.exit(3))
     for k in range(3):
         stream.add_callback(lambda s, status, arg: seen.append((s is stream, status, arg)), k)
     stream.add_callback(lambda *_: done.set())
     assert done.wait(30)
     assert seen == [(True, 0, 0), (True, 0, 1), (True, 0, 2)]
-    assert "ZeroDivisionError" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "ZeroDivisionError" in told and "SystemExit" in told
+    with pytest.raises(TypeError, match="a callback is called, which int cannot be"):
+        stream.add_callback(3)
 
 
 @pytest.mark.parametrize("wait", [lambda stream: stream.synchronize(), lambda stream: cuda.synchronize()])

@@ -127,6 +127,29 @@ for number in range(3):
 print("ended")
 """
 
+CALLBACKS = """
+import os, signal, threading
+from cujit import cuda
+
+def called():
+    stream, seen = cuda.stream(), []
+    stream.add_callback(lambda stream, status, arg: seen.append(arg), 1)
+    stream.synchronize()
+    return seen == [1]
+
+assert called()
+held = threading.Event()
+cuda.stream().add_callback(lambda *_: held.wait())   # the child has no thread that waits for it
+process = os.fork()
+if not process:
+    signal.alarm(20)
+    cuda.synchronize()
+    os._exit(0 if called() else 1)
+assert os.waitpid(process, 0)[1] == 0
+held.set()
+print("ended")
+"""
+
 
 def test_a_gpu(fake_driver, run_python):
     assert "ended" in run_python(GPU, CUJIT_DRIVER_LIBRARY=fake_driver, CUJIT_DEVICE="cuda")
@@ -140,3 +163,7 @@ def test_the_cpu_device(run_python):
 def test_what_another_thread_compiles(run_python):
     """The child has no thread that would end it, and compiles it itself."""
     assert "ended" in run_python(COMPILING, CUJIT_DEVICE="cpu", CUJIT_CACHE="0")
+
+
+def test_callbacks(run_python):
+    assert "ended" in run_python(CALLBACKS, CUJIT_DEVICE="cpu")
