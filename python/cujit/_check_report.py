@@ -46,6 +46,12 @@ def _expression(lines, column, end_column):
     return b"\n".join(encoded).decode(errors="replace")
 
 
+def _is_assigned(lines, end_column):
+    """Whether `=` stands behind the expression: what is read for it is the value's."""
+    rest = lines[-1].encode()[end_column:].decode(errors="replace").lstrip() if lines else ""
+    return rest.startswith("=") and not rest.startswith("==")
+
+
 def _columns_of(name, lines):
     """Where the only line has the name, if it has it once."""
     places = list(re.finditer(rf"\b{re.escape(name)}\b", lines[0])) if len(lines) == 1 else []
@@ -53,7 +59,8 @@ def _columns_of(name, lines):
 
 
 def _array(expression):
-    """The array in `array[index]`, or the first argument of a call."""
+    """The array in `array[index]`, in a method of it, or the first argument of a call. A name alone is none: a loop
+    assigns items to it."""
     source = f"({expression}\n)"
     try:
         node = ast.parse(source, mode="eval").body
@@ -62,8 +69,9 @@ def _array(expression):
     if isinstance(node, ast.Subscript):
         node = node.value
     elif isinstance(node, ast.Call) and node.args:
-        node = node.args[0]
-    elif not isinstance(node, (ast.Name, ast.Attribute)):
+        is_method = isinstance(node.args[0], ast.Constant) and isinstance(node.func, ast.Attribute)
+        node = node.func.value if is_method else node.args[0]
+    elif not isinstance(node, ast.Attribute):
         return None
     return ast.get_source_segment(source, node)
 
@@ -95,8 +103,11 @@ def watched(slots, element, name, site, earlier_site, block, thread, kernel):
     """The exception for a fault of the runtime's: a race, or memory that nothing has written. Sites are places in the
     source: (file, function, line, end_line, column, end_column, whether the library's)."""
     indices = [_signed(slot) for slot in slots[_INDICES:_INDICES + slots[_NDIM]]]
+    if site[6] or (name or "").startswith("."):   # the library's name, or Python's for what a comprehension runs over
+        name = None
     site = _users_site(site, slots[_CALL_LINE], kernel)
-    array = _array(_expression(_lines(site), *site[4:6])) or name
+    is_of_value = slots[_ACCESS] in _READS and _is_assigned(_lines(site), site[5])
+    array = (None if is_of_value else _array(_expression(_lines(site), *site[4:6]))) or name
     what = f"element {indices[0] if len(indices) == 1 else tuple(indices)} of {_quoted(array)}" if indices \
         else _quoted(array)
     if slots[_FAULT] != _RACE:

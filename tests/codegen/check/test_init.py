@@ -247,3 +247,43 @@ def test_the_launch_says_what_came_first():
             out[1] = x[places[int(out[0]) + 2] + (1 << 40)]
 
     unwritten(kernel, np.zeros(8), np.zeros(2))
+
+
+@cuda.jit(check="init")
+def of_loop(out):
+    unwritten = cuda.local.array(4, int64)
+    for item in unwritten:
+        out[0] += item
+
+
+@cuda.jit(check="init")
+def of_generator(out):
+    unwritten = cuda.local.array(4, int64)
+    out[0] = sum(item for item in unwritten)
+
+
+@cuda.jit(check="init")
+def of_assignment(out):
+    unwritten = cuda.local.array(4, int64)
+    out[:] = unwritten
+
+
+@cuda.jit(check="init")
+def of_method(out):
+    unwritten = cuda.local.array(4, int64)
+    out[0] = unwritten.sum()
+
+
+@pytest.mark.parametrize("kernel", [of_loop, of_generator, of_assignment, of_method])
+def test_no_other_array_is_named(kernel):
+    """Where the source does not say which array is read: no loop variable, target, or parameter of the library's."""
+    assert unwritten(kernel, np.zeros(4, np.int64)).startswith("element 0 of an array is read")
+
+
+def test_array_of_a_method():
+    @cuda.jit(check="init")
+    def kernel(out):
+        values = cuda.local.array(4, int64)
+        out[0] = values.item(2)
+
+    assert unwritten(kernel, np.zeros(4, np.int64)).startswith("element 2 of 'values' is read")
