@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _CONSTANTS = bool, int, float, complex, str, tuple, np.generic
-# What collections.namedtuple gives to every class: the compiler has what kernels have of these.
-_OF_NAMED_TUPLES = frozenset(name for name in vars(collections.namedtuple("sample", "")) if not name.startswith("__"))
+# What collections.namedtuple gives to every class: the compiler has what kernels have of these. The class is kept: else
+# the garbage collector would clear what is gone through here.
+_Sample = collections.namedtuple("_Sample", "")
+_OF_NAMED_TUPLES = frozenset(name for name in vars(_Sample) if not name.startswith("__"))
 
 
 def member_of(cls: type, name: str, form: str, arguments: list[Any]) -> Any:

@@ -1,4 +1,6 @@
 """Methods, operators, properties and constants of dataclasses and named tuples in kernels: those of their classes."""
+import gc
+import importlib
 import operator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -7,7 +9,7 @@ import numpy as np
 import pytest
 
 from cujit import _core, cuda, errors
-from cujit.extending import overload
+from cujit.extending import class_members, overload
 
 
 @dataclass(order=True)
@@ -83,6 +85,16 @@ def test_captured_instances_have_them_too():
     out = np.zeros(1)
     kernel[1, 1](out)
     assert out[0] == 7.0
+
+
+def test_the_garbage_collector_may_run_while_the_module_is_imported():
+    before = gc.get_threshold()
+    gc.set_threshold(1, 1, 1)
+    try:
+        for _ in range(100):
+            importlib.reload(class_members)
+    finally:
+        gc.set_threshold(*before)
 
 
 def test_instances_of_other_classes_are_unequal_and_inherited_methods_are_found():
