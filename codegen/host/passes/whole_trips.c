@@ -8,8 +8,8 @@
  *
  * of which one has no masks. Several trips at a time (several_trips.c) have a test for each. */
 #include "codegen/host/regions/front_values.h"
-#include "codegen/host/regions/thread_versions.h"
 #include "codegen/host/regions/regions.h"
+#include "codegen/host/regions/thread_versions.h"
 #include "codegen/passes.h"
 
 enum { MOST_LOOPS = 16, MOST_TESTS = 8, AXES = 3, WARP = 32, DEEPEST = 8 };
@@ -28,7 +28,6 @@ typedef struct Whole {
 enum { OF_LANES = -1, NOT_A_PLACE = -2 };
 
 /* The axis on which the value is a thread's place; OF_LANES: in its warp. */
-
 static int axis_of(const IrValue *place)
 {
     if (place->op == IR_CONVERT && place->type->scalar == SCALAR_INT64)
