@@ -103,6 +103,18 @@ def indices_from_memory(n):
     return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    s = 0.0", *lines, "    x[i] = s"])
 
 
+def chain(n):
+    """Each operation needs the one before."""
+    lines = [f"    v = (v << {k % 5}) ^ (v >> 3) + {k}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = i", *lines, "    x[i] = v"])
+
+
+def ifs_in_a_loop(n):
+    lines = [f"        if x[j + {k}] > {k}:\n            v += {k}" for k in range(n)]
+    start = "    i = cuda.grid(1)\n    v = 0.0\n    for j in range(i):"
+    return "\n".join(["def kernel(x):", start, *lines, "    x[i] = v"])
+
+
 def elif_chain(n):
     lines = [f"    {'elif' if k else 'if'} i == {k * 3}:\n        v = v + {k}" for k in range(n)]
     return "\n".join(["def kernel(x):", "    i = cuda.grid(1)\n    v = x[i]", *lines, "    x[i] = v"])
@@ -212,7 +224,8 @@ def nested_tuples(n):
 
 
 SHAPES = [
-    (straight_line, [500, 2000, 8000, 32000]), (stores, [250, 1000, 4000, 16000, 64000]),
+    (straight_line, [500, 2000, 8000, 32000]), (chain, [100, 400, 1600, 6400]),
+    (stores, [250, 1000, 4000, 16000, 64000]),
     (chained_functions, [8, 64, 256]), (functions_called_twice, [32, 64, 128, 256]), (nested_ifs, [8, 16, 90]),
     (nested_loops, [4, 8, 18]), (loops_in_a_row, [25, 100, 400, 1600, 6400, 12800, 25600]),
     (loops_of_the_same_end, [100, 400, 800, 1600]),
@@ -226,6 +239,7 @@ SHAPES = [
     (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
     (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000, 36000]), (indices_from_memory, [250, 500, 1000, 4000]),
     (float_atomics, [400, 1600, 6400]), (loop_with_breaks, [100, 400, 1600]),
+    (ifs_in_a_loop, [75, 300, 1200]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
     (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 128, 256, 512, 1024, 2048, 4096]),
 ]

@@ -126,6 +126,26 @@ void set_loop_node(Emitter *emitter, LLVMValueRef branch, LLVMValueRef node)
     LLVMSetMetadata(branch, LLVMGetMDKindIDInContext(emitter->context, kind, sizeof kind - 1), node);
 }
 
+static unsigned host_loop_kind(Emitter *emitter)
+{
+    static const char kind[] = "cujit.host_loop";
+    return LLVMGetMDKindIDInContext(emitter->context, kind, sizeof kind - 1);
+}
+
+void mark_host_loop(Emitter *emitter, LLVMValueRef branch)
+{
+    LLVMMetadataRef nothing = LLVMMDNodeInContext2(emitter->context, NULL, 0);
+    LLVMSetMetadata(branch, host_loop_kind(emitter), LLVMMetadataAsValue(emitter->context, nothing));
+}
+
+bool take_host_loop_mark(Emitter *emitter, LLVMValueRef branch)
+{
+    bool is_marked = LLVMGetMetadata(branch, host_loop_kind(emitter));
+    if (is_marked)
+        LLVMSetMetadata(branch, host_loop_kind(emitter), NULL);
+    return is_marked;
+}
+
 void visit_instructions(Emitter *emitter, void (*visit)(Emitter *emitter, LLVMValueRef instruction, void *user),
                         void *user)
 {

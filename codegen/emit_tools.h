@@ -29,6 +29,10 @@ LLVMMetadataRef loop_property(Emitter *emitter, const char *name, LLVMMetadataRe
 LLVMValueRef loop_node(Emitter *emitter, const LLVMMetadataRef *properties, unsigned count);
 /* Puts the node on a branch back. */
 void set_loop_node(Emitter *emitter, LLVMValueRef branch, LLVMValueRef node);
+/* Says of a branch back that its loop is over threads or blocks, for who measures the module. */
+void mark_host_loop(Emitter *emitter, LLVMValueRef branch);
+/* Whether that was said; it is no longer. */
+bool take_host_loop_mark(Emitter *emitter, LLVMValueRef branch);
 LLVMBasicBlockRef new_block(Emitter *emitter);
 /* Each instruction of the module, which the visitor may erase; what it adds beside that is not visited. */
 void visit_instructions(Emitter *emitter, void (*visit)(Emitter *emitter, LLVMValueRef instruction, void *user),

@@ -39,6 +39,7 @@ static LLVMValueRef close_loop(Emitter *emitter, HostLoop *loop, LLVMValueRef ne
     LLVMBasicBlockRef from = LLVMGetInsertBlock(emitter->builder), after = new_block(emitter);
     LLVMValueRef branch = LLVMBuildCondBr(emitter->builder, has_more, loop->body, after);
     LLVMAddIncoming(loop->index, &next, &from, 1);
+    mark_host_loop(emitter, branch);
     LLVMPositionBuilderAtEnd(emitter->builder, after);
     return branch;
 }

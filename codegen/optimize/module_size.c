@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codegen/optimize/module_size.h"
+#include "codegen/emit_tools.h"
 #include "core/base/table.h"
 
 static const struct SizeLimit {
@@ -32,6 +33,7 @@ unsigned pipeline_for_size(const ModuleSize *size, TargetKind device)
 typedef struct Measurement {
     Arena *arena;
     Table *known; /* functions to the ModuleSize of each */
+    Emitter *emitter;
     unsigned alwaysinline;
     bool is_host;
 } Measurement;
@@ -69,7 +71,9 @@ static void add_call(Measurement *m, LLVMValueRef call, ModuleSize *size)
     size->instructions = add(size->instructions, body->instructions);
     size->branches = add(size->branches, body->branches);
     size->loops = add(size->loops, body->loops);
+    keep_larger(&size->chain, body->chain);
     keep_larger(&size->exits, body->exits);
+    keep_larger(&size->guarded, body->guarded);
     keep_larger(&size->phis, body->phis);
     keep_larger(&size->copies, body->copies);
     size->addresses = add(size->addresses, body->addresses);
@@ -122,17 +126,24 @@ static uint32_t furthest_from(const Table *places, LLVMBasicBlockRef block)
     return furthest;
 }
 
+/* What a function has up to the end of a block. */
+typedef struct Counts {
+    uint64_t branches, addresses;
+} Counts;
+
 /* Blocks lie in an order in which only a loop's last ones lead to one that was there before. Of several that lead to the same
- * one the last one ends the loop. */
-static void add_loops(Measurement *m, LLVMValueRef function, ModuleSize *size)
+ * one the last one ends the loop. counts: by the block's place. */
+static void add_loops(Measurement *m, LLVMValueRef function, const Counts *counts, ModuleSize *size)
 {
     uint32_t count = LLVMCountBasicBlocks(function), place = 0;
     uint32_t *ends = ARENA_ARRAY(m->arena, uint32_t, count + 1), *furthest = ARENA_ARRAY(m->arena, uint32_t, count + 1);
+    bool *is_of_host = ARENA_ARRAY(m->arena, bool, count + 1); /* it goes on with the next thread or block */
     memset(ends, 0, sizeof *ends * (count + 1));
     Table *places = table_create();
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
         table_set(places, &block, sizeof block, (void *)(uintptr_t)++place);
         LLVMValueRef last = LLVMGetBasicBlockTerminator(block);
+        is_of_host[place] = take_host_loop_mark(m->emitter, last);
         for (unsigned i = 0; i < LLVMGetNumSuccessors(last); i++) {
             uint32_t head = place_of(places, LLVMGetSuccessor(last, i));
             size->loops += head != 0;
@@ -148,7 +159,35 @@ static void add_loops(Measurement *m, LLVMValueRef function, ModuleSize *size)
         for (uint32_t each = head; each <= ends[head]; each++)
             exits += furthest[each] > ends[head];
         keep_larger(&size->exits, exits);
+        const Counts *before = &counts[head - 1], *all = &counts[ends[head]];
+        if (ends[head] && !is_of_host[ends[head]] && !is_of_host[head])
+            keep_larger(&size->guarded, (all->branches - before->branches) * (all->addresses - before->addresses));
     }
+}
+
+/* How many operations come one after the other up to this one; what comes from a loop's last trip is not counted. */
+static uint64_t depth_of(const Measurement *m, const Table *depths, LLVMValueRef instruction)
+{
+    uint64_t deepest = 0;
+    for (int i = 0; i < LLVMGetNumOperands(instruction); i++) {
+        LLVMValueRef operand = LLVMGetOperand(instruction, (unsigned)i);
+        keep_larger(&deepest, (uintptr_t)table_get(depths, &operand, sizeof operand));
+    }
+    LLVMValueRef callee = LLVMIsACallInst(instruction) ? LLVMGetCalledValue(instruction) : NULL;
+    const ModuleSize *body = callee ? table_get(m->known, &callee, sizeof callee) : NULL;
+    return add(deepest, body ? body->chain + 1 : 1);
+}
+
+static void add_chains(const Measurement *m, LLVMValueRef function, ModuleSize *size)
+{
+    Table *depths = table_create();
+    for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block))
+        for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each)) {
+            uint64_t depth = depth_of(m, depths, each);
+            table_set(depths, &each, sizeof each, (void *)(uintptr_t)depth);
+            keep_larger(&size->chain, depth);
+        }
+    table_destroy(depths);
 }
 
 /* With what is inlined into it; such functions do not call themselves. */
@@ -159,12 +198,17 @@ static const ModuleSize *size_of(Measurement *m, LLVMValueRef function)
         return size;
     size = ARENA_NEW(m->arena, ModuleSize);
     table_set(m->known, &function, sizeof function, size);
-    add_loops(m, function, size);
+    Counts *counts = ARENA_ARRAY(m->arena, Counts, LLVMCountBasicBlocks(function) + 1), *next = counts;
+    *next = (Counts){0};
     for (LLVMBasicBlockRef block = LLVMGetFirstBasicBlock(function); block; block = LLVMGetNextBasicBlock(block)) {
         add_phis(block, size);
         for (LLVMValueRef each = LLVMGetFirstInstruction(block); each; each = LLVMGetNextInstruction(each))
             add_instruction(m, each, size);
+        *++next = (Counts){size->branches, size->addresses};
     }
+    add_loops(m, function, counts, size);
+    if (m->is_host)
+        add_chains(m, function, size);
     return size;
 }
 
@@ -180,8 +224,11 @@ static uint64_t parts_of(LLVMValueRef function)
 ModuleSize measure_module(Emitter *emitter)
 {
     static const char name[] = "alwaysinline";
-    Measurement m = {emitter->arena, table_create(), LLVMGetEnumAttributeKindForName(name, sizeof name - 1),
-                     emitter->target->kind == TARGET_HOST};
+    Measurement m = {.arena = emitter->arena,
+                     .known = table_create(),
+                     .emitter = emitter,
+                     .alwaysinline = LLVMGetEnumAttributeKindForName(name, sizeof name - 1),
+                     .is_host = emitter->target->kind == TARGET_HOST};
     ModuleSize most = {0};
     for (LLVMValueRef each = LLVMGetFirstFunction(emitter->llvm_module); each; each = LLVMGetNextFunction(each)) {
         if (LLVMIsDeclaration(each))
@@ -193,7 +240,9 @@ ModuleSize measure_module(Emitter *emitter)
         keep_larger(&most.instructions, size->instructions);
         keep_larger(&most.branches, size->branches);
         keep_larger(&most.loops, size->loops);
+        keep_larger(&most.chain, size->chain);
         keep_larger(&most.exits, size->exits);
+        keep_larger(&most.guarded, size->guarded);
         keep_larger(&most.phis, size->phis);
         keep_larger(&most.copies, size->copies);
         keep_larger(&most.addresses, size->addresses);

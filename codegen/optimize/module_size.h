@@ -9,7 +9,9 @@ typedef struct ModuleSize {
     uint64_t instructions;
     uint64_t branches; /* conditional ones, and those of atomics that become loops in a code generator */
     uint64_t loops; /* branches back */
+    uint64_t chain; /* of operations each of which needs the one before, on the CPU device */
     uint64_t exits; /* of one loop: blocks that lead out of it */
+    uint64_t guarded; /* of one loop: conditional branches times computed addresses */
     uint64_t phis; /* of one block */
     uint64_t copies; /* what all ways to one block give to its phis */
     uint64_t addresses; /* computed ones */

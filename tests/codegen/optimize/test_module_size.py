@@ -133,6 +133,41 @@ def test_exits_of_a_function_that_is_inlined():
         assert is_short_of_passes(make(source), (VECTOR, types.int64), None) == is_short
 
 
+def test_a_loop_with_many_conditions_around_indices():
+    """Of each index it was asked what all conditions above it say; where there are no indices nothing is."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("code of the CPU device")
+    of_index, of_number = "x[j + {}] > v", "v > {}"
+    for count, condition, is_short in ((150, of_index, False), (400, of_index, True), (400, of_number, False)):
+        body = "\n".join(f"        if {condition.format(k)}:\n            v = v * 2 - {k}" for k in range(count))
+        kernel = make(f"def kernel(x, i):\n    v = x[i]\n    for j in range(i):\n{body}\n    x[i] = v")
+        assert is_short_of_passes(kernel, (VECTOR, types.int64), None) == is_short
+        assert not is_short_of_passes(kernel, (VECTOR, types.int64), SM)
+
+
+CHAIN = """
+def step(v, k):
+    return v * 3 + k
+
+def kernel(x, i):
+    v, w = x[i], x[i + 1]
+{body}
+    x[i] = v + w
+"""
+
+
+@pytest.mark.parametrize("line, is_short", [("    v = v * 3 + {}", True), ("    v = step(v, {})", True),
+                                            ("    v = v * 3 + {0}\n    w = w * 5 + {0}", False)])
+def test_a_long_chain_of_operations(line, is_short):
+    """The vectorizer asked of each all that it is made of. Here are 1,600, or two chains of half as many."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("code of the CPU device")
+    count = 800 // (1 + line.count("\n"))
+    kernel = make(CHAIN.format(body="\n".join(line.format(k) for k in range(count))))
+    assert is_short_of_passes(kernel, (VECTOR, types.int64), None) == is_short
+    assert not is_short_of_passes(kernel, (VECTOR, types.int64), SM)
+
+
 def test_results_of_a_loop_with_many_ways_out():
     body = "\n".join(f"        if v > x[j + {k}]:\n            break\n        v = v + {k}" for k in range(220))
     function = make(f"def kernel(x, i):\n    v = x[i]\n    for j in range(i):\n{body}\n    x[i] = v")
