@@ -164,12 +164,26 @@ static void look_at_comprehension(const Comprehension *comprehension, Capture *c
     }
 }
 
+/* How often a variable is assigned, and where first; where it is first read or captured, as the instructions stand. */
+typedef struct Stores {
+    uint32_t count, first, first_read;
+} Stores;
+
 /* What looks for reads of variables that nothing has assigned. */
 typedef struct Search {
     const Instructions *list;
+    const Stores *stores; /* by local */
+    uint32_t first_jump; /* what stands before it runs first, once or more, in that order */
     uint32_t *seen_for; /* by instruction: the local, + 1 */
     uint32_t *left, left_count; /* instructions to go on with */
 } Search;
+
+static bool reads(const Instructions *list, uint32_t i)
+{
+    const Instruction *instruction = &list->items[i];
+    return instruction->op == BYTECODE_LOAD_LOCAL ||
+           (instruction->op == BYTECODE_LOAD_CELL && !is_assigned_function(list, i, (uint32_t)instruction->argument));
+}
 
 static void go_on(Search *search, uint32_t i, uint32_t local)
 {
@@ -182,6 +196,10 @@ static void go_on(Search *search, uint32_t i, uint32_t local)
 /* Whether some path from the function's start reads or captures the variable before it assigns to it. */
 static bool may_lack(Search *search, uint32_t local)
 {
+    const Stores *stores = &search->stores[local];
+    uint32_t first = stores->first < stores->first_read ? stores->first : stores->first_read;
+    if (first < search->first_jump)
+        return first == stores->first_read;
     search->left_count = 0;
     go_on(search, 0, local);
     while (search->left_count) {
@@ -190,8 +208,7 @@ static bool may_lack(Search *search, uint32_t local)
         bool is_of_local = instruction->argument == (int32_t)local;
         if (is_of_local && instruction->op == BYTECODE_STORE_LOCAL)
             continue;
-        if (is_of_local && (instruction->op == BYTECODE_LOAD_LOCAL ||
-                            (instruction->op == BYTECODE_LOAD_CELL && !is_assigned_function(search->list, i, local))))
+        if (is_of_local && reads(search->list, i))
             return true;
         if (bytecode_jumps(instruction->op))
             go_on(search, instruction->target, local);
@@ -200,11 +217,6 @@ static bool may_lack(Search *search, uint32_t local)
     }
     return false;
 }
-
-/* How often a variable is assigned, and where first. */
-typedef struct Stores {
-    uint32_t count, first;
-} Stores;
 
 static uint32_t parameter_count(const CodeSnapshot *code)
 {
@@ -216,14 +228,15 @@ static Stores *count_stores(const CodeSnapshot *code, const Instructions *list, 
 {
     uint32_t given = parameter_count(code);
     Stores *stores = ARENA_ARRAY(arena, Stores, code->local_count);
-    for (uint32_t local = 0; local < given; local++)
-        stores[local].count = 1;
+    for (uint32_t local = 0; local < code->local_count; local++)
+        stores[local] = (Stores){.count = local < given, .first_read = UINT32_MAX};
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->items[i].op != BYTECODE_STORE_LOCAL)
-            continue;
-        Stores *of = &stores[list->items[i].argument];
-        if (!of->count++)
+        bool is_store = list->items[i].op == BYTECODE_STORE_LOCAL;
+        Stores *of = is_store || reads(list, i) ? &stores[list->items[i].argument] : NULL;
+        if (is_store && !of->count++)
             of->first = i;
+        else if (of && !is_store && i < of->first_read)
+            of->first_read = i;
     }
     return stores;
 }
@@ -232,7 +245,9 @@ CellKind *cell_variables(const CodeSnapshot *code, const Instructions *list, con
 {
     Capture *captures = ARENA_ARRAY(arena, Capture, code->local_count);
     CellKind *cells = ARENA_ARRAY(arena, CellKind, code->local_count);
+    const Stores *stores = count_stores(code, list, arena);
     Search search = {.list = list,
+                     .stores = stores,
                      .seen_for = ARENA_ARRAY(arena, uint32_t, list->count),
                      .left = ARENA_ARRAY(arena, uint32_t, list->count)};
     for (uint32_t local = 0; local < code->local_count; local++)
@@ -243,7 +258,8 @@ CellKind *cell_variables(const CodeSnapshot *code, const Instructions *list, con
     }
     for (uint32_t i = 0; i < list->comprehension_count; i++)
         look_at_comprehension(&list->comprehensions[i], captures);
-    const Stores *stores = count_stores(code, list, arena);
+    while (search.first_jump < list->count && !bytecode_jumps(list->items[search.first_jump].op))
+        search.first_jump++;
     for (uint32_t local = 0; local < code->local_count - code->free_count; local++) {
         const Capture *capture = &captures[local];
         bool lacks = (capture->later || capture->assigned) && stores[local].count && local >= parameter_count(code) &&
