@@ -16,7 +16,7 @@ import time
 os.environ.setdefault("CUJIT_DEVICE", "cpu")
 
 
-from cujit import cuda, types
+from cujit import cuda, errors, types
 
 SM = 80
 LARGEST_EXPONENT, SECONDS_THAT_MATTER, SECONDS_TO_REPEAT = 1.5, 0.1, 2
@@ -294,22 +294,39 @@ def grows_too_fast(rows, k, what):
 KINDS = "frontend", "LLVM PTX", "LLVM host"
 
 
+def size_behind(shape, last):
+    """A row for twice the last size or, where that is refused, a quarter more. None: both are refused."""
+    for size in (2 * last, last + last // 4):
+        try:
+            return size, compile_times(shape, size)
+        except (errors.CujitError, SyntaxError) as error:    # Python has limits, too
+            print(f"{size:8d}  refused: {str(error).splitlines()[-1]}")
+    return None
+
+
+def show(rows):
+    """Prints the last row."""
+    size, times = rows[-1]
+    text = f"{size:8d}  " + "  ".join(f"{1000 * t:10.1f}" for t in times)
+    if len(rows) > 1:
+        before, old = rows[-2]
+        text += "   " + "  ".join(f"{exponent(before, size, a, b):5.2f}" for a, b in zip(old, times, strict=True))
+    print(text, flush=True)
+
+
 def measure(shape, sizes):
     """Prints the rows of a shape; those that grow too fast."""
-    rows, sizes, planned = [], list(sizes), len(sizes)
+    rows = []
     print(f"\n{shape.__name__}")
     for size in sizes:
-        times = compile_times(shape, size)
-        row = f"{size:8d}  " + "  ".join(f"{1000 * t:10.1f}" for t in times)
-        if rows:
-            before, old = rows[-1]
-            row += "   " + "  ".join(f"{exponent(before, size, a, b):5.2f}" for a, b in zip(old, times, strict=True))
-        print(row, flush=True)
-        rows.append((size, times))
-        is_last = len(rows) == len(sizes) == planned
-        if is_last and any(grows_too_fast(rows, planned - 1, what) for what in range(len(KINDS))):
-            sizes.append(2 * size)
-    return [f"{shape.__name__} {rows[k][0]}: {name}" for k in range(1, planned)
+        rows.append((size, compile_times(shape, size)))
+        show(rows)
+    if any(grows_too_fast(rows, len(sizes) - 1, what) for what in range(len(KINDS))):
+        further = size_behind(shape, sizes[-1])
+        if further:
+            rows.append(further)
+            show(rows)
+    return [f"{shape.__name__} {rows[k][0]}: {name}" for k in range(1, len(sizes))
             for what, name in enumerate(KINDS) if grows_too_fast(rows, k, what)]
 
 
