@@ -10,9 +10,10 @@
 #include "codegen/host/regions/front_values.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/thread_versions.h"
+#include "codegen/host/regions/trip_test.h"
 #include "codegen/passes.h"
 
-enum { MOST_LOOPS = 16, MOST_TESTS = 8, AXES = 3, WARP = 32, DEEPEST = 8 };
+enum { MOST_LOOPS = 16, MOST_TESTS = 8, WARP = 32, DEEPEST = 8 };
 
 typedef struct Whole {
     IrFunc *function;
@@ -24,24 +25,6 @@ typedef struct Whole {
 } Whole;
 
 /* --- whether ------------------------------------------------------------------------------------------------------------ */
-
-enum { OF_LANES = -1, NOT_A_PLACE = -2 };
-
-/* The axis on which the value is a thread's place; OF_LANES: in its warp. */
-static int axis_of(const IrValue *place)
-{
-    if (place->op == IR_CONVERT && place->type->scalar == SCALAR_INT64)
-        place = place->operands[0];
-    bool by_warps = place->block->function->by_warps;
-    if (place->op != IR_INTRINSIC || place->type->scalar != SCALAR_INT32)
-        return NOT_A_PLACE;
-    if (place->intrinsic == INTRINSIC_CUDA_LANEID)
-        return by_warps ? OF_LANES : NOT_A_PLACE;
-    for (uint32_t axis = 0; axis < AXES; axis++)
-        if (place->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
-            return (int)axis;
-    return NOT_A_PLACE;
-}
 
 static bool is_of_memory(const IrValue *value, int depth)
 {
@@ -55,15 +38,12 @@ static bool is_of_memory(const IrValue *value, int depth)
 
 /* Whether the test compares a thread's place with what is left of the loop around the threads. Where a warp's row ends by what
  * memory says, as in CSR, few have a whole trip, and asking for one cost 5 %. */
-static bool asks_for_trip(const IrGraph *graph, const Whole *whole, const IrValue *test)
+static bool is_of_loop_around(const IrGraph *graph, const Whole *whole, const IrValue *test)
 {
-    if (test->op != IR_LT || axis_of(test->operands[0]) == NOT_A_PLACE)
+    TripTest trip;
+    if (!read_trip_test(test, &trip) || (whole->function->by_warps && is_of_memory(trip.left->operands[0], 0)))
         return false;
-    const IrValue *left = test->operands[1];
-    if (whole->function->by_warps && left->op == IR_SUB && is_of_memory(left->operands[0], 0))
-        return false;
-    return left->op == IR_SUB && !whole->body.is_inside[left->block->id] &&
-           ir_loop_has(graph, whole->around, left->block);
+    return !whole->body.is_inside[trip.left->block->id] && ir_loop_has(graph, whole->around, trip.left->block);
 }
 
 /* Nothing is to be done for tests that bound the loop over threads. */
@@ -71,7 +51,7 @@ static bool find_tests(const IrGraph *graph, Whole *whole)
 {
     for (uint32_t i = 0; i < whole->body.count; i++) {
         const IrValue *end = whole->body.blocks[i]->last;
-        if (end->op != IR_BRANCH || end->hint || !asks_for_trip(graph, whole, end->operands[0]))
+        if (end->op != IR_BRANCH || end->hint || !is_of_loop_around(graph, whole, end->operands[0]))
             continue;
         if (whole->count == MOST_TESTS)
             return false;
@@ -97,7 +77,9 @@ static void split_loop(const Whole *whole, Arena *arena)
     IrValue *all = NULL;
     for (uint32_t i = 0; i < whole->count; i++) {
         const IrValue *test = whole->tests[i];
-        IrValue *threads = threads_along(versions.head, axis_of(test->operands[0]));
+        TripTest trip;
+        read_trip_test(test, &trip);
+        IrValue *threads = threads_along(versions.head, trip.axis);
         IrValue *left = front_widened(versions.head, test->operands[1]);
         IrValue *have_it = front_binary(versions.head, IR_LE, threads, left);
         all = all ? front_binary(versions.head, IR_AND, all, have_it) : have_it;

@@ -7,6 +7,7 @@
  *
  * No thread has a trip that the first one lacks, for indices rise with the thread and from trip to trip; nor does it have
  * one again after a trip that it lacked. */
+#include "codegen/host/regions/common_nest.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
@@ -326,4 +327,5 @@ void make_loops_common(IrModule *module)
         return;
     while (make_one_common(module->first))
         ;
+    join_common_nests(module->first);
 }

@@ -19,6 +19,7 @@
 #include "codegen/host/regions/loop_places.h"
 
 #include "codegen/host/regions/thread_bounds.h"
+#include "codegen/host/regions/trip_test.h"
 #include "codegen/unroll.h"
 
 enum { DEEPEST_CALL = 4, DEEPEST_INDEX = 24, LEAST_COLUMNS = 4 };
@@ -289,7 +290,7 @@ void place_loops_of_meeting(const IrFunc *kernel, Arena *arena, LoopPlaces *out)
         bool has_tile = !is_unrolled(out, i) && adds_to_tile(out, loop);
         if (has_tile)
             keep_tiles_whole(out, loop);
-        if (has_tile || (is_unrolled(out, i) && !is_met_in(loop)))
+        if (has_tile || (is_unrolled(out, i) && !is_met_in(loop) && !asks_for_trip(loop)))
             make_own(out, loop->header);
     }
 }

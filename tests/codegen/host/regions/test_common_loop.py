@@ -130,13 +130,6 @@ def test_the_border_of_a_tile_is_taken_by_all_threads():
     assert (out == around[:-4, :-4] + around[4:, 4:]).all()
 
 
-def test_the_border_of_a_tile_is_vectorized(has_masks):
-    if not has_masks:
-        pytest.skip("about loads of some lanes")
-    text = cuda.jit(halo).inspect("llvm", (float32[:, ::1], float32[:, ::1]))
-    assert "llvm.masked.load" in text
-
-
 @pytest.mark.parametrize("start", [2**62, 2**63 - 100, 2**63 - 9])
 def test_ends_near_the_largest_number(start):
     @cuda.jit
