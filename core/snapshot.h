@@ -111,6 +111,7 @@ struct Constant {
     FIELD(bool, is_coroutine, , number, ) /* async def */                                                        \
     FIELD(bool, is_nested, , number, ) /* in another function of the snapshot */                                 \
     FIELD(bool, is_library, , number, ) /* belongs to cujit._kernel_functions, not to the user */                \
+    FIELD(bool, tells_overflow, , number, ) /* of the library: check mode looks at its arithmetic */             \
     /* fast locals, cells and free variables, as LOAD_FAST and LOAD_DEREF number them */                         \
     FIELD(uint32_t, local_count, , number, )                                                                     \
     FIELD(const char *const *, local_names, , texts, local_count)                                                \

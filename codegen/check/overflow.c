@@ -432,11 +432,18 @@ static uint32_t list_operands(IrValue *value, IrValue **operands)
     return count;
 }
 
+/* The function of cujit's own is told of where the program calls it. */
+static const char *in_library(const Rewrite *rewrite, const char *format)
+{
+    bool is_inside = rewrite->function->site.function;
+    return is_inside ? arena_format(rewrite->module->arena, "%s, inside of this call", format) : format;
+}
+
 static void check_part(Rewrite *rewrite, IrValue *value, unsigned part, bool raises)
 {
     IrValue *operands[2], *wrong = goes_wrong(rewrite, value, part);
-    uint32_t count = list_operands(value, operands);
-    const char *format = report_format(rewrite->module->arena, value, part);
+    uint32_t count = list_operands(rewrite, value, operands);
+    const char *format = in_library(rewrite, report_format(rewrite->module->arena, value, part));
     bool divides = value->op == IR_DIV || value->op == IR_FLOORDIV || value->op == IR_MOD;
     const char *class = divides && part == 0 ? "ZeroDivisionError" : "OverflowError";
     if (!raises) {

@@ -1,7 +1,8 @@
 /* What is marked, and what is meant to wrap. Generators of random numbers and hashes are made of arithmetic modulo a power
  * of two, which programs write in three ways: with unsigned numbers (codegen/check/overflow.c passes those over), with a
  * conversion to an unsigned type, uint32(h * 31), and with a mask, (h * 31) & 0xffffffff. In the last two the operations
- * below are right in the bits that are kept, whatever they lose: they have no mark. */
+ * below are right in the bits that are kept, whatever they lose: they have no mark. Neither has what cujit's own functions
+ * compute, but for those that say so (_kernel_functions/tells_overflow.py): they are told of where the program calls them. */
 #include "frontend/value/overflow_marks.h"
 #include "frontend/value/lower_convert.h"
 #include "frontend/value/operand.h"
@@ -10,7 +11,9 @@ enum { EXPRESSION_DEPTH = 16 };
 
 bool overflow_is_wanted(const Lower *l)
 {
-    return l->frontend->request->checks & CHECKS_OF_OVERFLOW && !l->instance->code->is_library;
+    const CodeSnapshot *code = l->instance->code;
+    bool is_told = !code->is_library || (code->tells_overflow && l->instance->raise_site.function);
+    return l->frontend->request->checks & CHECKS_OF_OVERFLOW && is_told;
 }
 
 /* Whether the low bits of the result depend on the low bits of the operands alone. */

@@ -2,7 +2,10 @@
 import math
 
 from cujit._kernel_functions.stands_for import stands_for
-from cujit.types import int64, uint64
+from cujit._kernel_functions.tells_overflow import tells_overflow
+from cujit.types import int64, uint8, uint16, uint32, uint64
+
+UNSIGNED = uint8, uint16, uint32, uint64
 
 
 def wide(x):
@@ -12,13 +15,25 @@ def wide(x):
     return int64(x | int64(0))
 
 
-def gcd_of_two(x, y):
-    x, y = abs(x), abs(y)
+def below_zero(x):
+    return x if x < 0 else type(x)(-x)
+
+
+def divisor_of_two(x, y):
+    """Their greatest common divisor; of numbers below zero it is there, too, where there is one more than above."""
     while y != 0:
         x, y = y, type(x)(x % y)
     return x
 
 
+@tells_overflow
+def gcd_of_two(x, y):
+    if isinstance(x, UNSIGNED):
+        return divisor_of_two(x, y)
+    return type(x)(-divisor_of_two(below_zero(x), below_zero(y)))
+
+
+@tells_overflow
 def lcm_of_two(x, y):
     if x == 0 or y == 0:
         return type(x)(0)
@@ -26,14 +41,16 @@ def lcm_of_two(x, y):
 
 
 @stands_for("math.gcd", doc="Greatest common divisor of any count of integers.")
+@tells_overflow
 def gcd(*integers):
     result = int64(0)
     for integer in integers:
-        result = gcd_of_two(result, int64(wide(integer)))
-    return result
+        result = divisor_of_two(result, below_zero(int64(wide(integer))))
+    return -result
 
 
 @stands_for("math.lcm", doc="Least common multiple of any count of integers.")
+@tells_overflow
 def lcm(*integers):
     result = int64(1)
     for integer in integers:
@@ -42,6 +59,7 @@ def lcm(*integers):
 
 
 @stands_for("math.factorial", doc="1 * 2 * ... * n.")
+@tells_overflow
 def factorial(n):
     result = int64(1)
     for i in range(int64(2), wide(n) + int64(1)):
@@ -50,6 +68,7 @@ def factorial(n):
 
 
 @stands_for("math.perm", doc="Ways to choose k of n things in order.")
+@tells_overflow
 def perm(n, k=None):
     if k is None:
         return factorial(n)
@@ -63,6 +82,7 @@ def perm(n, k=None):
 
 
 @stands_for("math.comb", doc="Ways to choose k of n things without order.")
+@tells_overflow
 def comb(n, k):
     n, k = int64(wide(n)), int64(wide(k))
     if k > n or k < 0:
@@ -77,6 +97,7 @@ def comb(n, k):
 
 
 @stands_for("builtins.pow")
+@tells_overflow
 def power(base, exp, mod=None):
     """By squaring; the modulus has at most 31 bits where products must not wrap."""
     if mod is None:
@@ -109,6 +130,7 @@ def product_modulo(a, b, modulus):
 
 
 @stands_for("math.isqrt", doc="The integer part of an integer's square root.")
+@tells_overflow
 def isqrt(n):
     n = int64(wide(n))
     if n <= 0:

@@ -5,6 +5,7 @@ uses again: what is kept longer is copied. Memory for items is an array, or for 
 each.
 """
 from cujit import cuda
+from cujit._kernel_functions.tells_overflow import tells_overflow
 from cujit.types import uint8, uint16, uint32
 
 
@@ -114,6 +115,7 @@ def as_like(like, item):
     return cuda._with_fields(like, of_both(as_like, cuda._fields(like), cuda._fields(item)))
 
 
+@tells_overflow
 def combined(op, like, a, b):
     """Twice copied: fields that change places do not overwrite each other."""
     if cuda._is_one(like):

@@ -2,19 +2,23 @@
 from builtins import abs as absolute
 
 from cujit._kernel_functions.stands_for import stands_for
+from cujit._kernel_functions.tells_overflow import tells_overflow
 
 
 @stands_for("operator.add", doc="a + b.")
+@tells_overflow
 def add(a, b):
     return a + b
 
 
 @stands_for("operator.sub", doc="a - b.")
+@tells_overflow
 def sub(a, b):
     return a - b
 
 
 @stands_for("operator.mul", doc="a * b.")
+@tells_overflow
 def mul(a, b):
     return a * b
 
@@ -25,31 +29,37 @@ def matmul(a, b):
 
 
 @stands_for("operator.truediv", doc="a / b.")
+@tells_overflow
 def truediv(a, b):
     return a / b
 
 
 @stands_for("operator.floordiv", doc="a // b.")
+@tells_overflow
 def floordiv(a, b):
     return a // b
 
 
 @stands_for("operator.mod", doc="a % b.")
+@tells_overflow
 def mod(a, b):
     return a % b
 
 
 @stands_for("operator.pow", doc="a ** b.")
+@tells_overflow
 def pow(a, b):
     return a ** b
 
 
 @stands_for("operator.lshift", doc="a << b.")
+@tells_overflow
 def lshift(a, b):
     return a << b
 
 
 @stands_for("operator.rshift", doc="a >> b.")
+@tells_overflow
 def rshift(a, b):
     return a >> b
 
@@ -118,54 +128,63 @@ def concat(a, b):
 
 
 @stands_for("operator.iadd", doc="a += b.")
+@tells_overflow
 def iadd(a, b):
     a += b
     return a
 
 
 @stands_for("operator.isub", doc="a -= b.")
+@tells_overflow
 def isub(a, b):
     a -= b
     return a
 
 
 @stands_for("operator.imul", doc="a *= b.")
+@tells_overflow
 def imul(a, b):
     a *= b
     return a
 
 
 @stands_for("operator.itruediv", doc="a /= b.")
+@tells_overflow
 def itruediv(a, b):
     a /= b
     return a
 
 
 @stands_for("operator.ifloordiv", doc="a //= b.")
+@tells_overflow
 def ifloordiv(a, b):
     a //= b
     return a
 
 
 @stands_for("operator.imod", doc="a %= b.")
+@tells_overflow
 def imod(a, b):
     a %= b
     return a
 
 
 @stands_for("operator.ipow", doc="a **= b.")
+@tells_overflow
 def ipow(a, b):
     a **= b
     return a
 
 
 @stands_for("operator.ilshift", doc="a <<= b.")
+@tells_overflow
 def ilshift(a, b):
     a <<= b
     return a
 
 
 @stands_for("operator.irshift", doc="a >>= b.")
+@tells_overflow
 def irshift(a, b):
     a >>= b
     return a
@@ -196,6 +215,7 @@ def iconcat(a, b):
 
 
 @stands_for("operator.neg", doc="-a.")
+@tells_overflow
 def neg(a):
     return -a
 
@@ -221,6 +241,7 @@ def truth(a):
 
 
 @stands_for("operator.abs", doc="abs(a).")
+@tells_overflow
 def abs(a):
     return absolute(a)
 
@@ -241,6 +262,7 @@ def getitem(a, b):
 
 
 @stands_for("operator.setitem", doc="a[b] = c.")
+@tells_overflow
 def setitem(a, b, c):
     a[b] = c
 

@@ -3,6 +3,7 @@ import math
 
 from cujit import cuda
 from cujit._kernel_functions.stands_for import stands_for
+from cujit._kernel_functions.tells_overflow import tells_overflow
 from cujit.types import float64, int64
 
 
@@ -63,15 +64,17 @@ def round_integers(x, digits):
     return math.copysign(nearest(scaled, cuda.fma(-scaled, power, x)) * power, x)
 
 
+@tells_overflow
 def round_integer(x, digits):
     """An integer to tens, hundreds, ...: halves to even."""
     if digits > 18:
+        if digits == 19 and (x > 5 * 10 ** 18 or x < -5 * 10 ** 18):   # to 10**19, of which the last 64 bits are left
+            return int64(10) ** digits if x > 0 else -int64(10) ** digits
         return int64(0)
     power = int64(10) ** digits
-    low = x // power * power
-    above = x - low
-    is_up = above > power - above or (above == power - above and (low // power) % 2 != 0)
-    return low + power if is_up else low
+    above = x % power
+    is_up = above > power - above or (above == power - above and x // power % 2 != 0)
+    return x + (power - above) if is_up else x - above
 
 
 @stands_for("builtins.round")

@@ -3,6 +3,7 @@ import importlib
 
 from cujit._kernel_functions import operators
 from cujit._kernel_functions.stands_for import stands_for
+from cujit._kernel_functions.tells_overflow import tells_overflow
 
 
 def missing():
@@ -61,6 +62,7 @@ def captured_object(module, name, value):
 
 
 @stands_for("math.prod", doc="The product of the items.")
+@tells_overflow
 def prod(iterable, *, start=1):
     result = start
     for item in iterable:

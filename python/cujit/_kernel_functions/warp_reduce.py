@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from cujit import cuda
 from cujit._kernel_functions import operators
 from cujit._kernel_functions.stands_for import stands_for
+from cujit._kernel_functions.tells_overflow import tells_overflow
 from cujit.types import boolean, int8, int16, int32, uint8, uint16, uint32
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 WORD = boolean, int8, uint8, int16, uint16, int32, uint32
 
 
+@tells_overflow
 def tree(operation, mask, value):
     """Where whole warps come, each lane combines its value with that of the lane 16, 8, ... away. Otherwise lanes of
     the mask may be missing: each takes what its next 1, 2, 4, ... neighbours have, from the lowest of them."""
@@ -34,6 +36,7 @@ def tree(operation, mask, value):
 
 
 @stands_for("cuda.cg.plus", doc="x + y, for cg.reduce.")
+@tells_overflow
 def sum_of(x, y):
     return x + y
 

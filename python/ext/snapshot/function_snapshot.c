@@ -211,6 +211,13 @@ static const Constant *const *read_values(SnapshotScope *scope, PyObject *tuple,
     return values;
 }
 
+/* The function's attribute, of _kernel_functions/tells_overflow.py; functions inside of it have it, too. */
+static bool tells_overflow(const SnapshotScope *scope)
+{
+    PyObject *attributes = ((PyFunctionObject *)scope->function)->func_dict;
+    return scope->builder->library_depth > 0 && attributes && PyDict_GetItemString(attributes, "tells_overflow");
+}
+
 const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
 {
     Arena *arena = scope->builder->arena;
@@ -227,6 +234,7 @@ const CodeSnapshot *ext_code(SnapshotScope *scope, PyCodeObject *code)
     out->has_varargs = code->co_flags & CO_VARARGS;
     out->has_varkeywords = code->co_flags & CO_VARKEYWORDS;
     out->is_library = scope->builder->library_depth > 0;
+    out->tells_overflow = tells_overflow(scope);
     out->is_generator = code->co_flags & CO_GENERATOR;
     out->is_coroutine = code->co_flags & (CO_COROUTINE | CO_ASYNC_GENERATOR);
     bool ok = out->source.file && out->source.name &&

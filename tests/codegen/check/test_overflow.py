@@ -1,5 +1,6 @@
 """`overflow`: arithmetic that goes wrong is told of behind the launch, each expression once, by its line: `# fault`
 stands behind it. A row is a program, how often it goes wrong, and what the report says of the first time."""
+import math
 import os
 import re
 import shutil
@@ -15,11 +16,14 @@ sys.path.insert(0, __file__.rsplit("/tests/", 1)[0] + "/tests/kernels/planted")
 
 from planted_overflow import LARGE, PLANTED  # noqa: E402
 
-from cujit import cuda, float64, guvectorize, int8, int32, int64, uint8, uint64, vectorize
+from cujit import cuda, float64, guvectorize, int8, int32, int64, uint8, uint32, uint64, vectorize
 from cujit.cuda import random
 from cujit.errors import OverflowWarning
 
-HEAD = """import numpy as np
+HEAD = """import functools
+import math
+import operator
+import numpy as np
 from cujit import cuda, float32, float64, int8, int16, int32, int64, uint8, uint32, uint64
 """
 TYPES = int64[::1], float64[::1], int32[::1], uint64[::1], uint8[::1], int64[::1]
@@ -215,16 +219,18 @@ def test_nothing_is_said_of_what_is_right(name):
 
 def test_nothing_is_said_of_cujits_own_functions():
     @cuda.jit(check="overflow")
-    def kernel(states, x, y, out):
+    def kernel(states, x, y, least, out):
         i = cuda.grid(1)
         out[i] = random.xoroshiro128p_uniform_float64(states, i) + random.xoroshiro128p_normal_float32(states, i)
         out[i] += np.gcd(x[i], 12) + np.sum(x[:8]) + np.dot(y[:4], y[:4]) + np.searchsorted(y, y[i])
-        out[i] += cuda.popc(x[i])
+        out[i] += cuda.popc(x[i]) + math.gcd(least[0], 5) + round(least[0] + 4, -1)
+        u = np.multiply(uint32(x[i]), uint32(2654435761)) + np.left_shift(uint64(1), uint64(63))
+        out[i] += np.bitwise_xor(u, np.add(uint64(2**63), uint64(2**63))) + cuda.warp.inclusive_scan(x[i])
 
     states = random.create_xoroshiro128p_states(64, seed=1)
     x, y = cuda.to_device(np.arange(64)), cuda.to_device(np.arange(64.0))
-    out = cuda.to_device(np.zeros(64))
-    assert warned(lambda: kernel[2, 32](states, x, y, out)) == []
+    least, out = cuda.to_device(np.array([-LARGE - 1])), cuda.to_device(np.zeros(64))
+    assert warned(lambda: kernel[2, 32](states, x, y, least, out)) == []
 
 
 def test_each_expression_has_one_report_with_the_first_thread():

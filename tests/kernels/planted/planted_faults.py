@@ -19,7 +19,9 @@ from cujit import cuda
 from cujit.errors import OverflowWarning
 
 HEAD = """\
+import functools
 import math
+import operator
 import numpy as np
 import cujit
 from cujit import cuda, float32, float64, int8, int16, int32, int64, uint8, uint32, uint64

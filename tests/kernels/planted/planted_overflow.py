@@ -227,6 +227,84 @@ def kernel(x, f, n, u, o, out):
     if i < 64:
         out[i] = y[i // 8, i % 8] + 1  # fault
 """),
+    "np.sum": (1, f"61 + {LARGE} does not fit int64, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = np.sum(x[i:i + 2])  # fault
+"""),
+    "method of a view with two axes": (1, f"180 + {LARGE} does not fit int64, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    if i == 0:
+        out[i] = x[59:63].reshape(2, 2).sum()  # fault
+"""),
+    "np.prod": (1, f"61 * {LARGE} does not fit int64, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    if i < 62:
+        out[i] = np.prod(x[i:i + 2])  # fault
+"""),
+    "np.dot in a device function": (2, f"{LARGE} * {LARGE} does not fit int64, inside of this call", """
+@cuda.jit(device=True)
+def square(part):
+    return np.dot(part, part)  # fault
+
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = square(x[i:i + 1])
+"""),
+    "np.power": (2, f"{LARGE} ** 2 does not fit int64, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = np.power(x[i], 2)  # fault
+"""),
+    "np.add of narrow numbers": (1, "int64 2147483648 does not fit int32, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = np.add(n[i], int32(2147483585))  # fault
+"""),
+    "np.subtract of unsigned numbers": (5, "0 - 5 is below zero, uint64 has no such numbers, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    o[i] = np.subtract(o[i], uint8(5))  # fault
+"""),
+    "results of a ufunc in narrower elements": (4, "int64 300 does not fit uint8, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    if cuda.grid(1) == 0:
+        np.multiply(x[3:4], 100, o[:4])  # fault
+"""),
+    "np.divide": (1, "7.0 / 0.0 of float64: division by zero, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    f[i] = np.divide(7.0, f[i])  # fault
+"""),
+    "np.mean of nothing": (1, "0.0 / 0.0 of float64: division by zero, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    f[i] = np.mean(x[:i])  # fault
+"""),
+    "math.factorial": (43, f"{2432902008176640000} * 21 does not fit int64, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = math.factorial(min(n[i], 21))  # fault
+"""),
+    "functools.reduce of an operator": (1, f"{LARGE} * 2 does not fit int64, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    if i < 63:
+        out[i] = functools.reduce(operator.mul, (x[i], 2))  # fault
+"""),
+    "round to a power of ten": (1, f"{LARGE} + 3 does not fit int64, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    if i < 63:
+        out[i] = round(x[i], -1)  # fault
+"""),
+    "cuda.block.inclusive_scan": (65, "int64 2147483648 does not fit int32, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    out[i] = cuda.block.inclusive_scan(int32(2147483647 if i == 3 else i == 63))  # fault
+"""),
 }
 
 MEMORY = {"stored in a narrower element": "global", "added to a narrower element": "global",

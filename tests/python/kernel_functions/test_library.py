@@ -309,6 +309,30 @@ def test_math_of_signed_and_of_many_integers():
     np.testing.assert_array_equal(values_of("math.lcm", [a, b, c], np.int64), [math.lcm(*r) for r in rows])
 
 
+ENDS = [0, 1, -1, 5, -5, 12, 15, 25, -15, -25, 10**18, 5 * 10**18, 5 * 10**18 + 1, -5 * 10**18 - 1, 2**62, -2**62,
+        2**63 - 1, -2**63, -2**63 + 1, -2**63 + 4]
+
+
+def wrapped(number):
+    """As int64 has the last bits of it."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def test_gcd_where_numbers_are_largest():
+    pairs = [(a, b) for a in ENDS for b in ENDS]
+    a, b = np.array(pairs).T.copy()
+    want = [wrapped(math.gcd(*pair)) for pair in pairs]
+    np.testing.assert_array_equal(values_of("math.gcd", [a, b], np.int64), want)
+    np.testing.assert_array_equal(values_of("np.gcd", [a, b], np.int64), want)
+
+
+@pytest.mark.parametrize("digits", range(-21, 1))
+def test_integers_are_rounded_to_powers_of_ten(digits):
+    out = np.zeros(len(ENDS), np.int64)
+    kernel_of(f"round(a[i], {digits})", 1)[1, 32](np.array(ENDS), out)
+    np.testing.assert_array_equal(out, [wrapped(round(number, digits)) for number in ENDS])
+
+
 def test_isqrt_and_factorial():
     n = np.array([0, 1, 2, 15, 16, 17, 2**52 - 1, 3037000499**2 - 1, 3037000499**2, 2**63 - 1])
     np.testing.assert_array_equal(values_of("math.isqrt", [n], np.int64), [math.isqrt(x) for x in n.tolist()])

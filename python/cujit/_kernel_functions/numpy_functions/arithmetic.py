@@ -2,10 +2,11 @@
 where operators of kernels compute in 64 bits."""
 import math
 
-from cujit._kernel_functions.integer_math import gcd_of_two, lcm_of_two
+from cujit._kernel_functions.integer_math import UNSIGNED, gcd_of_two, lcm_of_two
 from cujit._kernel_functions.numpy_functions.elementwise import INTEGER, as_float, common, of_one, of_two
 from cujit._kernel_functions.stands_for import stands_for
-from cujit.types import complex64, complex128, float64, int8
+from cujit._kernel_functions.tells_overflow import tells_overflow
+from cujit.types import complex64, complex128, float64, int8, uint64
 
 COMPLEX = complex64, complex128
 
@@ -14,6 +15,7 @@ COMPLEX = complex64, complex128
 
 @stands_for("numpy.add", doc="x + y.")
 @of_two
+@tells_overflow
 def add(x, y):
     result = common(x, y)
     return result(result(x) + result(y))
@@ -21,13 +23,18 @@ def add(x, y):
 
 @stands_for("numpy.subtract", doc="x - y.")
 @of_two
+@tells_overflow
 def subtract(x, y):
     result = common(x, y)
+    if isinstance(result(0), UNSIGNED):
+        difference = uint64(result(x)) - uint64(result(y))   # apart from the conversion, which may be meant to wrap
+        return result(difference)
     return result(result(x) - result(y))
 
 
 @stands_for("numpy.multiply", doc="x * y.")
 @of_two
+@tells_overflow
 def multiply(x, y):
     result = common(x, y)
     return result(result(x) * result(y))
@@ -35,6 +42,7 @@ def multiply(x, y):
 
 @stands_for("numpy.divide", "numpy.true_divide", doc="x / y.")
 @of_two
+@tells_overflow
 def divide(x, y):
     result = common(x, y)
     if isinstance(result(0), INTEGER):
@@ -44,6 +52,7 @@ def divide(x, y):
 
 @stands_for("numpy.floor_divide", doc="x // y.")
 @of_two
+@tells_overflow
 def floor_divide(x, y):
     result = common(x, y)
     return result(result(x) // result(y))
@@ -51,6 +60,7 @@ def floor_divide(x, y):
 
 @stands_for("numpy.remainder", "numpy.mod", doc="x % y.")
 @of_two
+@tells_overflow
 def remainder(x, y):
     result = common(x, y)
     return result(result(x) % result(y))
@@ -71,6 +81,7 @@ def fmod(x, y):
 
 
 @stands_for("numpy.divmod", doc="Quotient and remainder of numbers.")
+@tells_overflow
 def divmod_of_two(x, y):
     result = common(x, y)
     quotient, rest = divmod(result(x), result(y))
@@ -79,6 +90,7 @@ def divmod_of_two(x, y):
 
 @stands_for("numpy.power", doc="x ** y.")
 @of_two
+@tells_overflow
 def power(x, y):
     result = common(x, y)
     return result(result(x) ** result(y))
@@ -86,6 +98,7 @@ def power(x, y):
 
 @stands_for("numpy.negative", doc="-x.")
 @of_one
+@tells_overflow
 def negative(x):
     return type(x)(-x)
 
@@ -98,6 +111,7 @@ def positive(x):
 
 @stands_for("numpy.absolute", "numpy.abs", doc="The absolute value.")
 @of_one
+@tells_overflow
 def absolute(x):
     if isinstance(x, bool):
         return x
@@ -106,12 +120,14 @@ def absolute(x):
 
 @stands_for("numpy.square", doc="x * x.")
 @of_one
+@tells_overflow
 def square(x):
     return type(x)(x * x)
 
 
 @stands_for("numpy.reciprocal", doc="1 / x.")
 @of_one
+@tells_overflow
 def reciprocal(x):
     if isinstance(x, INTEGER):
         return type(x)(x if x == 1 or x == -1 else 0)
@@ -345,6 +361,7 @@ def shift_type(x, y):
 
 @stands_for("numpy.left_shift", doc="x << y.")
 @of_two
+@tells_overflow
 def left_shift(x, y):
     result = shift_type(x, y)
     return result(result(x) << result(y))
@@ -352,6 +369,7 @@ def left_shift(x, y):
 
 @stands_for("numpy.right_shift", doc="x >> y.")
 @of_two
+@tells_overflow
 def right_shift(x, y):
     result = shift_type(x, y)
     return result(result(x) >> result(y))

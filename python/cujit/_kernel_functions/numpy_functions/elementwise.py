@@ -1,6 +1,7 @@
 """Makes NumPy's functions of one number or two take arrays, too, with an array for the results. Also decides on the
 types of their results."""
 from cujit import cuda
+from cujit._kernel_functions.tells_overflow import tells_overflow
 from cujit.types import bfloat16, boolean, float16, float32, float64, int8, int16, uint8, uint16
 
 INTEGER = int, bool
@@ -44,6 +45,7 @@ def part(x, out, i):
     return x[i if x.shape[0] != 1 else 0]
 
 
+@tells_overflow
 def fill_of_one(function, x, out):
     for i in range(out.shape[0]):
         if out.ndim == 1:
@@ -53,6 +55,7 @@ def fill_of_one(function, x, out):
     return out
 
 
+@tells_overflow
 def fill_of_two(function, x, y, out):
     for i in range(out.shape[0]):
         if out.ndim == 1:

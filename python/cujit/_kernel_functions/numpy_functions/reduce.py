@@ -1,12 +1,12 @@
 """NumPy's functions that make one number of a whole array. The thread that calls them does all of it, in order."""
 import math
 
+from cujit._kernel_functions.integer_math import UNSIGNED
 from cujit._kernel_functions.numpy_functions.arithmetic import larger, smaller
 from cujit._kernel_functions.numpy_functions.elementwise import INTEGER, as_wide
 from cujit._kernel_functions.stands_for import stands_for
-from cujit.types import boolean, float64, int64, uint8, uint16, uint32, uint64
-
-UNSIGNED = uint8, uint16, uint32, uint64
+from cujit._kernel_functions.tells_overflow import tells_overflow
+from cujit.types import boolean, float64, int64, uint64
 
 
 def fold(function, result, a):
@@ -42,10 +42,12 @@ def in_mean(x, number):
 # --- sums -------------------------------------------------------------------------------------------------------------
 
 
+@tells_overflow
 def plus(total, x):
     return type(total)(total + type(total)(x))
 
 
+@tells_overflow
 def times(total, x):
     return type(total)(total * type(total)(x))
 
@@ -79,6 +81,7 @@ def nanprod(a):
 
 
 @stands_for("numpy.mean", doc="The mean of the elements.")
+@tells_overflow
 def mean(a):
     return in_mean(zero(a), fold(plus, in_mean(zero(a), 0), a) / in_mean(zero(a), a.size))
 
@@ -92,6 +95,7 @@ def numbers_of(a):
 
 
 @stands_for("numpy.nanmean", doc="The mean of the elements that are numbers.")
+@tells_overflow
 def nanmean(a):
     return in_mean(zero(a), nansum(a) / in_mean(zero(a), numbers_of(a)))
 
@@ -110,12 +114,14 @@ def squares_from(a, middle, skips_nan):
 
 
 @stands_for("numpy.var", doc="The variance of the elements.")
+@tells_overflow
 def var(a, ddof=0):
     total = squares_from(a, mean(a), False)
     return type(total)(total / type(total)(a.size - ddof))
 
 
 @stands_for("numpy.nanvar", doc="The variance of the elements that are numbers.")
+@tells_overflow
 def nanvar(a, ddof=0):
     total = squares_from(a, nanmean(a), True)
     return type(total)(total / type(total)(numbers_of(a) - ddof))
@@ -133,10 +139,15 @@ def nanstd(a, ddof=0):
     return type(variance)(math.sqrt(as_wide(variance)))
 
 
+def product_type(a, b):
+    return type(a[0] * b[0])
+
+
 @stands_for("numpy.dot", doc="The inner product of two vectors.")
+@tells_overflow
 def dot(a, b):
     """Of vectors."""
-    total = type(a[0] * b[0])(0)
+    total = product_type(a, b)(0)
     for i in range(a.shape[0]):
         total = type(total)(total + a[i] * b[i])
     return total
@@ -174,6 +185,7 @@ def nanmin(a):
 
 
 @stands_for("numpy.ptp", doc="The largest element less the smallest.")
+@tells_overflow
 def ptp(a):
     return a.dtype(largest(a) - smallest(a))
 

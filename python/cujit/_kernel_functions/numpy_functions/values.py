@@ -14,6 +14,7 @@ from cujit._kernel_functions.numpy_functions.elementwise import (
 )
 from cujit._kernel_functions.numpy_functions.math import nearest
 from cujit._kernel_functions.stands_for import stands_for
+from cujit._kernel_functions.tells_overflow import tells_overflow
 from cujit.types import bfloat16, boolean, float16, float32, float64, int64, uint8
 
 # --- rounding ---------------------------------------------------------------------------------------------------------
@@ -39,6 +40,7 @@ def round_real(x, digits):
     return type(x)(nearest_of(type(x)(x / factor)) * factor)
 
 
+@tells_overflow
 def round_integer(x, digits):
     if digits >= 0:
         return x
@@ -56,6 +58,7 @@ def round_to_digits(x, decimals):
     return round_real(x, decimals)
 
 
+@tells_overflow
 def fill_rounded(a, decimals, out):
     for i in range(out.shape[0]):
         if out.ndim == 1:
