@@ -92,8 +92,8 @@ static bool is_mask(const IrValue *convert)
 static unsigned parts_of_division(const IrValue *value)
 {
     const IrValue *divisor = value->operands[1];
-    bool is_float = value->type->kind == TYPE_FLOAT;
-    if (divisor->op == IR_CONST && (is_float ? divisor->real != 0 : divisor->integer > 0))
+    bool is_integer = type_is_integer(value->type);
+    if (divisor->op == IR_CONST && (is_integer ? divisor->integer > 0 : divisor->real != 0 || divisor->imaginary != 0))
         return 0;
     return value->op == IR_FLOORDIV && value->type->kind == TYPE_INT ? 3 : 1;
 }
@@ -321,10 +321,11 @@ static IrValue *shift_loses(Rewrite *rewrite, IrValue *value)
     return both(rewrite, is_lost, rewrite_emit(rewrite, IR_NOT, TYPE_OF(BOOL), 1, &is_outside));
 }
 
+/* Complex numbers are equal to 0 where both parts are. */
 static IrValue *is_zero(Rewrite *rewrite, IrValue *divisor)
 {
-    return divisor->type->kind == TYPE_FLOAT ? compare_to_real(rewrite, IR_EQ, divisor, 0)
-                                             : compare_to(rewrite, IR_EQ, divisor, 0);
+    return type_is_integer(divisor->type) ? compare_to(rewrite, IR_EQ, divisor, 0)
+                                          : compare_to_real(rewrite, IR_EQ, divisor, 0);
 }
 
 static IrValue *atomic_wraps(Rewrite *rewrite, IrValue *old)
@@ -404,7 +405,8 @@ static const char *report_format(Arena *arena, const IrValue *value, unsigned pa
         return arena_format(arena, "%s {} does not fit %s", name_of(arena, value->operands[0]->type), type);
     default: break;
     }
-    const char *what = arena_format(arena, "{} %s {}", operator_of(value));
+    bool is_complex = value->type->kind == TYPE_COMPLEX;
+    const char *what = is_complex ? "complex({}, {}) / 0" : arena_format(arena, "{} %s {}", operator_of(value));
     if (shifts && part == 0)
         return arena_format(arena, "%s of %s: the count is not from 0 to %u", what, type, 8 * value->type->size - 1);
     if (divides && part == 0)
@@ -422,8 +424,19 @@ static IrValue *written(IrValue *operand)
     return is_integer && type_is_integer(operand->type) ? operand->operands[0] : operand;
 }
 
-static uint32_t list_operands(IrValue *value, IrValue **operands)
+/* Of what a complex number is divided by, which is zero, nothing. */
+static uint32_t list_parts(Rewrite *rewrite, IrValue *value, IrValue **parts)
 {
+    const Type *type = value->type->size == 16 ? TYPE_OF(FLOAT64) : TYPE_OF(FLOAT32);
+    parts[0] = rewrite_emit(rewrite, IR_REAL, type, 1, value->operands);
+    parts[1] = rewrite_emit(rewrite, IR_IMAG, type, 1, value->operands);
+    return 2;
+}
+
+static uint32_t list_operands(Rewrite *rewrite, IrValue *value, IrValue **operands)
+{
+    if (value->type->kind == TYPE_COMPLEX)
+        return list_parts(rewrite, value, operands);
     uint32_t count = value->op == IR_ATOMIC ? 2 : value->operand_count, first = value->operand_count - count;
     for (uint32_t i = 0; i < count; i++)
         operands[i] = value->op == IR_CONVERT ? value->operands[0] : written(value->operands[first + i]);

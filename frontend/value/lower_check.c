@@ -137,7 +137,7 @@ bool value_is_never_zero(const IrValue *value)
 {
     int64_t low, high;
     if (value->op == IR_CONST)
-        return type_is_integer(value->type) ? value->integer != 0 : value->real != 0;
+        return type_is_integer(value->type) ? value->integer != 0 : value->real != 0 || value->imaginary != 0;
     if (value->type->kind != TYPE_INT)
         return false;
     lower_interval(value, &low, &high);
@@ -149,7 +149,6 @@ void emit_zero_check(Lower *l, IrValue *divisor, const char *text)
     if (!l->emitting || !text || !lower_checks(l) || value_is_never_zero(divisor))
         return;
     const Type *type = divisor->type;
-    IrValue *zero =
-        type->kind == TYPE_FLOAT ? ir_const_float(l->block, type, 0, 0, &l->value->pos) : emit_int(l, type, 0);
+    IrValue *zero = type_is_integer(type) ? emit_int(l, type, 0) : ir_const_float(l->block, type, 0, 0, &l->value->pos);
     emit_check(l, emit2(l, IR_EQ, TYPE_OF(BOOL), divisor, zero), "ZeroDivisionError", text);
 }

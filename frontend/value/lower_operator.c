@@ -219,7 +219,7 @@ static const char *zero_division_text(int32_t number, const Type *type)
 {
     bool is_float = type->kind == TYPE_FLOAT;
     switch (number) {
-    case NB_TRUE_DIVIDE: return "division by zero";
+    case NB_TRUE_DIVIDE: return type->kind == TYPE_COMPLEX ? "complex division by zero" : "division by zero";
     case NB_FLOOR_DIVIDE: return is_float ? "float floor division by zero" : "integer division or modulo by zero";
     case NB_REMAINDER: return is_float ? "float modulo by zero" : "integer modulo by zero";
     default: return NULL;
@@ -257,8 +257,7 @@ bool lower_binary(Lower *l, int32_t number, Operand a, Operand b, Operand *out)
     Operand x, y;
     if (!lower_convert(l, a, type, &x) || !lower_convert(l, b, type, &y))
         return false;
-    if (type->kind != TYPE_COMPLEX)
-        emit_zero_check(l, operand_ir(l, y), zero_division_text(number, type));
+    emit_zero_check(l, operand_ir(l, y), zero_division_text(number, type));
     *out = operand_value(type, emit_of2(l, info->op, type, x, y));
     out->weak = a.weak & b.weak;
     return true;

@@ -38,7 +38,7 @@ static bool is_markable(const IrValue *value)
 {
     switch (ir_op_info[value->op].hint) {
     case IR_HINT_KIND_WRAPS: return type_is_integer(value->type);
-    case IR_HINT_KIND_DIVIDES: return type_is_integer(value->type) || value->type->kind == TYPE_FLOAT;
+    case IR_HINT_KIND_DIVIDES: return value->type->kind != TYPE_BOOL && type_is_scalar(value->type);
     default: return false;
     }
 }

@@ -24,7 +24,7 @@ HEAD = """import functools
 import math
 import operator
 import numpy as np
-from cujit import cuda, float32, float64, int8, int16, int32, int64, uint8, uint32, uint64
+from cujit import complex64, cuda, float32, float64, int8, int16, int32, int64, uint8, uint32, uint64
 """
 TYPES = int64[::1], float64[::1], int32[::1], uint64[::1], uint8[::1], int64[::1]
 

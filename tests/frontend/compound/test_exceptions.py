@@ -126,7 +126,8 @@ DIVISIONS = [
     ("/", np.int64, "division by zero"), ("//", np.int64, "integer division or modulo by zero"),
     ("%", np.int64, "integer modulo by zero"), ("/", np.float32, "division by zero"),
     ("//", np.float64, "float floor division by zero"), ("%", np.float64, "float modulo by zero"),
-    ("/", np.uint8, "division by zero"), ("%", np.uint64, "integer modulo by zero"),
+    ("/", np.complex64, "complex division by zero"), ("/", np.uint8, "division by zero"),
+    ("%", np.uint64, "integer modulo by zero"),
 ]
 
 
@@ -136,7 +137,7 @@ def test_division_by_zero(options, operator, dtype, text):
     namespace = {"cuda": cuda}
     exec(f"def kernel(out, x, y):\n    i = cuda.grid(1)\n    out[i] = x[i] {operator} y[i]\n", namespace)
     kernel = cuda.jit(**options)(namespace["kernel"])
-    x, y, out = np.arange(40).astype(dtype), np.full(40, 3, dtype), np.full(40, np.nan)
+    x, y, out = np.arange(40).astype(dtype), np.full(40, 3, dtype), np.full(40, np.nan, np.result_type(dtype, float))
     run(kernel, out, x, y)
     np.testing.assert_allclose(out, eval(f"x {operator} y"), rtol=1e-6)
     y[9] = 0

@@ -24,7 +24,7 @@ import math
 import operator
 import numpy as np
 import cujit
-from cujit import cuda, float32, float64, int8, int16, int32, int64, uint8, uint32, uint64
+from cujit import complex64, cuda, float32, float64, int8, int16, int32, int64, uint8, uint32, uint64
 
 TABLE = np.arange(10.0)
 PAIR = np.dtype([("a", np.float64), ("v", np.int32, 4)], align=True)

@@ -305,6 +305,21 @@ def kernel(x, f, n, u, o, out):
     i = cuda.grid(1)
     out[i] = cuda.block.inclusive_scan(int32(2147483647 if i == 3 else i == 63))  # fault
 """),
+    "complex division": (1, "complex(3.0, 1.0) / 0 of complex128: division by zero", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    f[i] = ((3 + 1j) / (f[i] * 1j)).real  # fault
+"""),
+    "complex division that nobody uses": (1, "complex(0.0, 1.0) / 0 of complex64: division by zero", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    complex64(complex(f[i], 1)) / complex64(f[i] + 0j)  # fault
+"""),
+    "np.divide of complex": (1, "complex(1.0, 0.0) / 0 of complex128: division by zero, inside of this call", """
+def kernel(x, f, n, u, o, out):
+    i = cuda.grid(1)
+    f[i] = np.divide(1 + 0j, complex(f[i], f[i])).real  # fault
+"""),
 }
 
 MEMORY = {"stored in a narrower element": "global", "added to a narrower element": "global",
