@@ -195,6 +195,21 @@ def warn_of_overflows(overflows):
         warnings.warn(text, errors.OverflowWarning, stacklevel=_level_of_user())
 
 
+def text_of_argument(value, given, taken, parameter, function):
+    """The report of an integer that a signature narrows: where the function begins, its decorator may have that."""
+    code = function.__code__
+    lines = _source(code.co_filename, code.co_firstlineno, code.co_firstlineno)
+    shown = f"\n    {lines[0].strip()}" if lines else ""
+    return (f"{given} {value} does not fit {taken}, argument '{parameter}' of the kernel\n"
+            f'  File "{code.co_filename}", line {code.co_firstlineno}, in {function.__name__}{shown}')
+
+
+def warn_of_arguments(texts):
+    """Before a launch."""
+    for text in texts:
+        warnings.warn(text, errors.OverflowWarning, stacklevel=_level_of_user())
+
+
 def _level_of_user():
     """How far above the caller the program's own code is."""
     package, level, frame = os.path.dirname(__file__), 2, sys._getframe(2)

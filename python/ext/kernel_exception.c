@@ -356,3 +356,14 @@ bool ext_warn_of_overflows(JitOverflows *overflows, bool has_failed)
     PyErr_Restore(class, value, traceback);
     return true;
 }
+
+bool ext_warn_of_arguments(PyObject *texts, bool raises)
+{
+    if (raises)
+        return PyErr_SetObject(PyExc_OverflowError, PyList_GET_ITEM(texts, 0)), false;
+    PyObject *module = PyImport_ImportModule("cujit._check_report");
+    PyObject *done = module ? PyObject_CallMethod(module, "warn_of_arguments", "O", texts) : NULL;
+    Py_XDECREF(done);
+    Py_XDECREF(module);
+    return done != NULL;
+}

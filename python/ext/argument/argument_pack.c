@@ -44,6 +44,51 @@ static void write_number(Packer *packer, const Type *type, const uint8_t *bytes)
         memcpy(packer->frame->parameters + packer->field++->offset, bytes + i * size, size);
 }
 
+/* As the parameter has it. NULL with an exception. */
+static PyObject *stored_integer(const Type *type, const uint8_t *bytes)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, bytes, type->size);
+    uint32_t unused = 64 - 8 * type->size;
+    return type->kind == TYPE_UINT ? PyLong_FromUnsignedLongLong(bits)
+                                   : PyLong_FromLongLong((int64_t)(bits << unused) >> unused);
+}
+
+static bool add_narrowed(Packer *packer, PyObject *value, const Type *from, const Type *to)
+{
+    ExtLaunchFrame *frame = packer->frame;
+    Buf given = {0}, taken = {0};
+    char name[128];
+    type_describe(&given, from);
+    type_describe(&taken, to);
+    ext_parameter_name(frame->kernel, packer->parameter, name, sizeof name);
+    PyObject *module = PyImport_ImportModule("cujit._check_report"), *text = NULL;
+    if (module)
+        text = PyObject_CallMethod(module, "text_of_argument", "OsssO", value, buf_text(&given), buf_text(&taken), name,
+                                   frame->kernel->py_func);
+    if (text && !frame->narrowed)
+        frame->narrowed = PyList_New(0);
+    bool ok = text && frame->narrowed && PyList_Append(frame->narrowed, text) == 0;
+    Py_XDECREF(text);
+    Py_XDECREF(module);
+    buf_free(&given);
+    buf_free(&taken);
+    return ok;
+}
+
+/* Of integers for integers: whether the value is that of the bytes is told of before the launch, under the check of that. */
+static bool note_narrowed(Packer *packer, PyObject *value, const Type *from, const Type *to, const uint8_t *bytes)
+{
+    TargetKind target = rt_device_kind(packer->frame->device) == RT_CPU ? TARGET_HOST : TARGET_NVPTX;
+    bool is_looked_at = checks_of(&packer->frame->kernel->compile_options, target) & CHECKS_OF_OVERFLOW;
+    if (!is_looked_at || !type_is_integer(from) || !type_is_integer(to))
+        return true;
+    PyObject *stored = stored_integer(to, bytes);
+    int is_same = stored ? PyObject_RichCompareBool(value, stored, Py_EQ) : -1;
+    Py_XDECREF(stored);
+    return is_same == 0 ? add_narrowed(packer, value, from, to) : is_same > 0;
+}
+
 static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
 {
     uint8_t *parameters = packer->frame->parameters;
@@ -72,7 +117,7 @@ static ExtMatch pack_scalar(Packer *packer, PyObject *value, const Type *type)
     if (actual->scalar != type->scalar && !(packer->frame->converts && jit_conversion_cost(actual, type) >= 0))
         return EXT_MISMATCH;
     uint8_t bytes[16];
-    if (!ext_store_number(value, type, bytes))
+    if (!ext_store_number(value, type, bytes) || !note_narrowed(packer, value, actual, type, bytes))
         return EXT_ERROR;
     write_number(packer, type, bytes);
     return EXT_MATCH;

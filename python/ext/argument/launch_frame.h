@@ -48,6 +48,8 @@ typedef struct ExtLaunchFrame {
     ExtHostArray *arrays; /* small_arrays, or malloc'd */
     const struct ExtArrayKind *asked; /* the library whose current stream is among them, and for which GPU */
     PyObject *kept_more; /* list: what there is no room for; NULL: nothing */
+    PyObject
+        *narrowed; /* list of texts: integers that do not fit their parameters, under the check of that; NULL: none */
     int asked_ordinal;
     ExtHostBlock block; /* while they are on a GPU */
     uint64_t streams[FRAME_STREAMS]; /* foreign streams whose work must be done before the launch */
@@ -68,6 +70,7 @@ static inline void ext_frame_forget_arrays(ExtLaunchFrame *frame)
     while (frame->kept_count)
         Py_DECREF(frame->kept[--frame->kept_count]);
     Py_CLEAR(frame->kept_more);
+    Py_CLEAR(frame->narrowed);
 }
 
 /* Whether the arguments have the specialization's types. */
@@ -86,6 +89,7 @@ static inline void ext_frame_init(ExtLaunchFrame *frame, const ExtKernel *kernel
     frame->elsewhere = 0;
     frame->asked = NULL;
     frame->kept_more = NULL;
+    frame->narrowed = NULL;
     frame->block.size = 0;
 }
 

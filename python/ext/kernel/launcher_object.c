@@ -205,6 +205,13 @@ static bool warn_about_copies(ExtKernel *kernel, const ExtLaunchFrame *frame)
     return !frame->array_count || !frame->state->warns_about_copies || ext_hint_at_copies(kernel);
 }
 
+/* Of integers that do not fit their parameters. */
+static bool tell_narrowed(ExtLaunchFrame *frame)
+{
+    bool raises = frame->kernel->compile_options.check & CHECK_OVERFLOW_RAISES;
+    return !frame->narrowed || ext_warn_of_arguments(frame->narrowed, raises);
+}
+
 /* Calls what pre_launch_callbacks holds with (kernel, launcher). */
 static __attribute__((noinline, cold)) bool run_callbacks(ExtLauncher *self, PyObject *callbacks)
 {
@@ -381,7 +388,8 @@ static __attribute__((noinline, cold)) bool record(const ExtLauncher *self, ExtL
     return ok;
 }
 
-/* Of arguments that do not fit the specialization of the last launch, of arrays of the host, or into a graph. match: what packing
+/* Of arguments that do not fit the specialization of the last launch or are changed for it, of arrays of the host, or into a
+ * graph. match: what packing
  * has come to so far. */
 static OFF_LAUNCH_PATH bool launch_others(ExtLauncher *self, ExtLaunchFrame *frame, ExtMatch match,
                                           Py_ssize_t failed_at, bool is_chosen, PyObject *const *args, Py_ssize_t count)
@@ -396,7 +404,7 @@ static OFF_LAUNCH_PATH bool launch_others(ExtLauncher *self, ExtLaunchFrame *fra
                                  : pack_anew(self, frame, is_chosen, arrays ? PySequence_Fast_ITEMS(arrays) : args,
                                              count, &failed_at);
     }
-    bool ok = match == EXT_MATCH && warn_about_copies(kernel, frame);
+    bool ok = match == EXT_MATCH && tell_narrowed(frame) && warn_about_copies(kernel, frame);
     if (!ok)
         ext_frame_end(frame, false);
     else if (rt_graph_recorded())
@@ -422,7 +430,8 @@ static LAUNCH_PATH PyObject *launch(ExtLauncher *self, ExtLast last, PyObject *c
     ext_frame_init(&frame, self->kernel, device);
     Py_ssize_t failed_at = 0;
     ExtMatch match = pack_again(&frame, last, is_chosen, args, count, &failed_at);
-    bool is_usual = LIKELY(match == EXT_MATCH) && LIKELY(!frame.array_count) && LIKELY(!rt_graph_recorded());
+    bool is_usual = LIKELY(match == EXT_MATCH) && LIKELY(!frame.array_count) && LIKELY(!frame.narrowed) &&
+                    LIKELY(!rt_graph_recorded());
     bool ok = LIKELY(is_usual) ? launch_in_stream(self, &frame)
                                : launch_others(self, &frame, match, failed_at, is_chosen, args, count);
     return ok ? Py_NewRef(Py_None) : NULL;

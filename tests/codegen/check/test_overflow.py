@@ -298,6 +298,39 @@ def test_an_exception_of_the_launch_is_what_is_raised():
             kernel[1, 1](np.array([LARGE]), 5)
 
 
+@pytest.mark.parametrize("type_, value, told", [
+    ("int32", 2**31, "int64 2147483648 does not fit int32"), ("int8", np.int16(-129), "int16 -129 does not fit int8"),
+    ("uint32", -1, "int64 -1 does not fit uint32"), ("int64", 2**63, f"uint64 {2**63} does not fit int64"),
+    ("UniTuple(int16, 2)", (5, 40000), "int64 40000 does not fit int16")])
+def test_arguments_that_a_signature_narrows(type_, value, told):
+    def kernel(out, n):
+        out[0] = 1
+
+    out, line = np.zeros(1), test_arguments_that_a_signature_narrows.__code__.co_firstlineno + 5
+    compiled = cuda.jit(f"void(float64[:], {type_})", check="overflow")(kernel)
+    for _ in range(2):
+        text, = warned(lambda: compiled[1, 1](out, value))
+        assert text.startswith(f"{told}, argument 'n' of the kernel\n") and f"line {line}, in kernel\n" in text
+        assert out[0] == 1
+        fits = (5, -5) if isinstance(value, tuple) else 5
+        assert warned(lambda: compiled[1, 1](out, fits)) == []
+    assert warned(lambda: cuda.jit(f"void(float64[:], {type_})")(kernel)[1, 1](out, value)) == []
+    out[0] = 0
+    with pytest.raises(OverflowError, match="does not fit"):
+        cuda.jit(f"void(float64[:], {type_})", check="overflow=raise")(kernel)[1, 1](out, value)
+    assert out[0] == 0
+
+
+def test_an_argument_that_fits_the_next_signature_is_not_told_of():
+    @cuda.jit(["void(int64[:], int32)", "void(float64[:], int64)"], check="overflow")
+    def kernel(out, n):
+        out[0] = n
+
+    assert warned(lambda: kernel[1, 1](np.zeros(1, np.int64), 5)) == []
+    assert warned(lambda: kernel[1, 1](np.zeros(1), 2**40)) == []
+    assert len(warned(lambda: kernel[1, 1](np.zeros(1, np.int64), 2**40))) == 1
+
+
 def test_ufuncs():
     @vectorize(["int64(int64, int64)", "int8(int8, int8)"], target="cuda", check="overflow")
     def plus(a, b):

@@ -334,3 +334,11 @@ def launch(check):
                                          np.zeros(64, np.int64))
 """
 ROWS = [(MEMORY.get(name, "none"), name, source + LAUNCH) for name, (_, _, source) in PLANTED.items()]
+ROWS.append(("none", "argument that a signature narrows", """
+def launch(check):
+    @cuda.jit("void(int32[:], int32)", check=check)  # fault
+    def kernel(out, n):
+        out[0] = n
+
+    kernel[1, 1](np.zeros(1, np.int32), 2**40)
+"""))
