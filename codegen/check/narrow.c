@@ -144,6 +144,28 @@ static bool is_small_index(const Narrowing *n, const IrValue *value)
     return value->op == IR_WRAP && n->is_index[value->id] && fits(n, n->facts[value->id].operands[1], SIGNED);
 }
 
+/* Made of what the launch gives, in a few steps. */
+static bool is_of_launch(const IrValue *value, int depth)
+{
+    if (value->op == IR_CONST || value->op == IR_EXTENT || value->op == IR_PARAM)
+        return true;
+    bool is_sum = value->op == IR_ADD || value->op == IR_SUB || (value->op == IR_CONVERT && is_wide(value->type));
+    for (uint32_t i = 0; i < value->operand_count && is_sum && depth; i++)
+        is_sum = is_of_launch(value->operands[i], depth - 1);
+    return is_sum && depth;
+}
+
+/* Of min(j, width - 1), where j has 32 bits, the other end may be beyond them: cut off there it gives the same. That is done
+ * once for all threads. */
+static bool is_clamp(const Narrowing *n, const IrValue *value, uint32_t end)
+{
+    enum { DEEPEST = 4 };
+    const Facts *facts = &n->facts[value->id];
+    return (value->op == IR_MIN || value->op == IR_MAX) && fits(n, facts->operands[1 - end], SIGNED) &&
+           !fits(n, facts->operands[end], SIGNED) && fits(n, facts->result, SIGNED) &&
+           is_of_launch(value->operands[end], DEEPEST);
+}
+
 static Width width_of(const Narrowing *n, const IrValue *value)
 {
     const Facts *facts = &n->facts[value->id];
@@ -158,7 +180,7 @@ static Width width_of(const Narrowing *n, const IrValue *value)
     case BOTH:
         if (operands_fit(n, value, SIGNED) && fits(n, facts->result, SIGNED))
             return SIGNED;
-        if (is_small_index(n, value))
+        if (is_small_index(n, value) || is_clamp(n, value, 0) || is_clamp(n, value, 1))
             return SIGNED;
         return operands_fit(n, value, UNSIGNED) && value->op != IR_WRAP ? UNSIGNED : WIDE;
     case DIVISION: /* without signs it is short */
@@ -365,6 +387,14 @@ static void become_conversion(IrValue *value, IrValue *of)
     value->operands[0] = of;
 }
 
+/* An end that is beyond 32 bits, as far as these go. */
+static IrValue *cut_off(IrBlock *block, const IrValue *clamp, IrValue *end)
+{
+    int64_t farthest = clamp->op == IR_MIN ? INT32_MAX : INT32_MIN;
+    IrValue *operands[2] = {end, ir_const_int(block, end->type, farthest, &clamp->pos)};
+    return ir_append(block, clamp->op, end->type, &clamp->pos, 2, operands);
+}
+
 static void narrow_value(Narrowing *n, IrBlock *block, IrValue *value, Width width)
 {
     IrValue *operands[4];
@@ -372,7 +402,10 @@ static void narrow_value(Narrowing *n, IrBlock *block, IrValue *value, Width wid
     assert(value->operand_count <= sizeof operands / sizeof operands[0]);
     for (uint32_t i = 0; i < value->operand_count; i++) {
         bool stays = family == SHUFFLED ? i != SHUFFLED_OPERAND : value->op == IR_SELECT && i == 0;
-        operands[i] = stays ? value->operands[i] : narrowed(n, block, value->operands[i], type_of(width), &value->pos);
+        IrValue *operand = value->operands[i];
+        if (family == BOTH && width == SIGNED && is_clamp(n, value, i))
+            operand = cut_off(block, value, operand);
+        operands[i] = stays ? operand : narrowed(n, block, operand, type_of(width), &value->pos);
     }
     if (family == COMPARISON || family == TO_FLOAT) {
         for (uint32_t i = 0; i < value->operand_count; i++)

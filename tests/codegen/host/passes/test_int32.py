@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from cujit import cuda
+from cujit import cuda, float32, float64, uint8
 
 pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
                                 reason="about how the CPU device runs kernels")
@@ -118,3 +118,37 @@ def test_shuffles_of_more_than_32_bits(other):
     np.testing.assert_array_equal(out, want)
     text = compiled.inspect("int32", compiled.signatures[0])
     assert "i64 = cuda.shfl_xor_sync" in text and "32 = cuda.shfl_xor_sync" not in text
+
+
+def clamped(x, table, out):
+    """An end that is an extent, of a number that has 32 bits."""
+    i = cuda.grid(1)
+    if i < x.size:
+        place = x[i] * np.float32(3)
+        above = min(np.int32(place), table.shape[0] - 2)
+        below = max(1 - table.shape[0], np.int32(place))
+        out[0, i] = above
+        out[1, i] = below
+        out[2, i] = max(min(table.shape[0] - 1, np.int32(place)), 0) + 1
+        out[3, i] = place - np.float32(above)
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 2**31 - 1, 2**31, 2**31 + 1, 2**31 + 2, 2**33])
+def test_an_end_may_be_beyond_32_bits(size):
+    x = np.float32([-2e9, -1e8, -40, -33, -0.4, 0, 5, 33, 33.4, 1e8, 2e9] * 9)
+    table, out = np.broadcast_to(np.uint8(3), size), np.zeros((4, x.size), np.float64)
+    cuda.jit(clamped)[2, 64](x, table, out)
+    place = x * np.float32(3)
+    whole = place.astype(np.float64).clip(-2**31, 2**31 - 1).astype(np.int64)
+    above = np.minimum(whole, size - 2)
+    want = above, np.maximum(1 - size, whole), np.maximum(np.minimum(size - 1, whole), 0) + 1, \
+        place - above.astype(np.int32).astype(np.float32)
+    assert (out == want).all()
+
+
+def test_clamps_are_in_32_bits():
+    kernel, types = cuda.jit(clamped), (float32[::1], uint8[::1], float64[:, ::1])
+    text = kernel.inspect("int32", types)
+    assert len(re.findall(r": i32 = (?:min|max) ", text)) == 4
+    assert len(re.findall(r": i64 = (?:min|max) ", text)) == 3, "the ends, which all threads have alike"
+    assert not re.search(r"smin\.v\d+i64", kernel.inspect("llvm", types))
