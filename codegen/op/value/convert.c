@@ -18,22 +18,25 @@ static LLVMValueRef to_bool(Emitter *emitter, const Type *from, const LLVMValueR
 }
 
 /* What is below the integers, and NaN, is converted as the least of them, which processors have one instruction for. What is
- * above is converted to whatever, and chosen behind it, as 0 is for NaN: where the least integer is 0, too, since LLVM takes
- * the choice before for none where `in` is another choice that leaves only NaN to it, and converts NaN to whatever. */
+ * above is converted to whatever, and chosen behind it, as 0 is for NaN where the least integer is another one. Where it is 0,
+ * LLVM would take a choice for none whose `in` is another choice that leaves only NaN to it, and convert NaN to whatever. */
 static LLVMValueRef convert_by_tests(Emitter *emitter, const Type *to, LLVMValueRef in)
 {
     LLVMBuilderRef builder = emitter->builder;
     LLVMTypeRef floats = LLVMTypeOf(in), integers = part_type(emitter, to);
     bool is_signed = to->kind == TYPE_INT;
     uint64_t half = UINT64_C(1) << (type_bits(to) - 1);
-    LLVMValueRef low = LLVMConstReal(floats, is_signed ? -(double)half : 0);
     LLVMValueRef high = LLVMConstReal(floats, is_signed ? (double)half : 2 * (double)half);
     LLVMValueRef most = LLVMConstInt(integers, is_signed ? half - 1 : half - 1 + half, false);
-    LLVMValueRef is_above_low = LLVMBuildFCmp(builder, LLVMRealOGT, in, low, "");
-    LLVMValueRef from = LLVMBuildSelect(builder, is_above_low, in, low, "");
-    LLVMValueRef result =
-        is_signed ? LLVMBuildFPToSI(builder, from, integers, "") : LLVMBuildFPToUI(builder, from, integers, "");
-    result = LLVMBuildSelect(builder, LLVMBuildFCmp(builder, LLVMRealOGE, in, high, ""), most, result, "");
+    LLVMValueRef is_above = LLVMBuildFCmp(builder, LLVMRealOGE, in, high, "");
+    if (!is_signed) {
+        LLVMValueRef from =
+            call_llvm(emitter, "llvm.maximumnum", floats, 2, (LLVMValueRef[]){in, LLVMConstNull(floats)});
+        return LLVMBuildSelect(builder, is_above, most, LLVMBuildFPToUI(builder, from, integers, ""), "");
+    }
+    LLVMValueRef low = LLVMConstReal(floats, -(double)half);
+    LLVMValueRef from = LLVMBuildSelect(builder, LLVMBuildFCmp(builder, LLVMRealOGT, in, low, ""), in, low, "");
+    LLVMValueRef result = LLVMBuildSelect(builder, is_above, most, LLVMBuildFPToSI(builder, from, integers, ""), "");
     LLVMValueRef is_nan = LLVMBuildFCmp(builder, LLVMRealUNO, in, LLVMConstNull(floats), "");
     return LLVMBuildSelect(builder, is_nan, LLVMConstNull(integers), result, "");
 }

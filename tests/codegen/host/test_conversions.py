@@ -26,7 +26,9 @@ def numbers(dtype):
     edges = [2.0**k for k in range(65)]
     near = [np.nextafter(dtype(edge), dtype(limit)) for edge in edges for limit in (0, np.inf)]
     some = np.array([0, 0.5, 0.99, 1.5, np.inf, 1e30, 127.9, 128.5, 255.9, 32767.5, 65535.5, *edges, *near], dtype)
-    return np.concatenate([some, -some, np.array([np.nan], dtype)])
+    quiet = np.array([np.nan], dtype)
+    signalling = (np.array([np.inf], dtype).view(f"u{quiet.itemsize}") + 1).view(dtype)
+    return np.concatenate([some, -some, quiet, -quiet, signalling, -signalling])
 
 
 def expected_of(x, to):
@@ -71,3 +73,11 @@ def test_is_vectorized(to):
     kernel[1, 64](np.zeros(64, np.float32), np.zeros(64, to))
     assert re.search(r"fpto[su]i <\d+ x float>", next(iter(kernel.inspect_llvm().values())))
     assert "maxps" in kernel.inspect_asm(kernel.signatures[0]), "what is too small is not kept away by one instruction"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="about instructions of x86-64")
+def test_nan_without_a_sign_costs_nothing():
+    """The greater of NaN and 0 is 0 as it is: nothing asks for NaN again."""
+    kernel = cuda.jit(converter(np.uint32))
+    kernel[1, 64](np.zeros(64, np.float32), np.zeros(64, np.uint32))
+    assert not re.search("cmp(un)?ord", kernel.inspect_asm(kernel.signatures[0]))
