@@ -290,9 +290,12 @@ static void declare_functions(Emitter *emitter)
     uint32_t place = 0;
     for (const IrFunc *ir = emitter->ir->first; ir; ir = ir->next)
         emitter->functions[place++].ir = ir;
-    choose_inlined(emitter);
+    const Inlining *chosen = choose_inlined(emitter->ir, emitter->arena);
     for (place = 0; place < emitter->ir->function_count; place++) {
         EmittedFunction *function = &emitter->functions[place];
+        function->is_inlined = chosen[place].is_inlined;
+        function->gives_memory = chosen[place].gives_memory;
+        function->copies = chosen[place].copies;
         if (function->ir->is_kernel)
             declare_kernel(emitter, function);
         else

@@ -4,6 +4,10 @@
 
 #include "core/ir/ir.h"
 
+/* --- optimize/ ---------------------------------------------------------------------------------------------------- */
+/* inline_calls.c: inlines device functions into the kernel. */
+void inline_calls(IrModule *module);
+
 /* --- check/ ------------------------------------------------------------------------------------------------------- */
 /* narrow.c: computes in 32 bits what fits. */
 void narrow_integers(IrModule *module);

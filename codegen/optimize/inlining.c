@@ -1,9 +1,9 @@
-/* Which device functions LLVM must inline. All, as CUDA C does, but where the copies would grow out of proportion: with
+/* Which device functions are inlined. All, as CUDA C does, but where the copies would grow out of proportion: with
  * functions that call the next one from two places each, inlining all would double the code at every level. */
-#include "codegen/emit.h"
+#include "codegen/optimize/inlining.h"
 
 #include <assert.h>
-#include "codegen/optimize/inlining.h"
+
 #include "core/base/graph.h"
 #include "core/base/table.h"
 
@@ -20,9 +20,9 @@ static uint32_t place_of(const Table *places, const IrFunc *function)
     return (uint32_t)(uintptr_t)table_get(places, &function, sizeof function) - 1;
 }
 
-static void find_calls(Emitter *emitter, const Table *places, const IrFunc *function, Node *node)
+static void find_calls(const IrFunc *function, const Table *places, Node *node, Arena *arena)
 {
-    node->callees = ARENA_ARRAY(emitter->arena, uint32_t, function->value_count);
+    node->callees = ARENA_ARRAY(arena, uint32_t, function->value_count);
     for (const IrBlock *block = function->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next)
             if (value->op == IR_CALL)
@@ -30,13 +30,12 @@ static void find_calls(Emitter *emitter, const Table *places, const IrFunc *func
 }
 
 /* Callers before callees, but for calls back. A node behind the functions calls all of them, the last one last. */
-static GraphOrder sort_by_calls(Emitter *emitter, const Node *nodes, uint32_t count)
+static GraphOrder sort_by_calls(const Node *nodes, uint32_t count, Arena *arena)
 {
     uint32_t edges = 0, calls = count;
     for (uint32_t i = 0; i < count; i++)
         calls += nodes[i].call_count;
-    uint32_t *first = ARENA_ARRAY(emitter->arena, uint32_t, count + 2),
-             *callees = ARENA_ARRAY(emitter->arena, uint32_t, calls);
+    uint32_t *first = ARENA_ARRAY(arena, uint32_t, count + 2), *callees = ARENA_ARRAY(arena, uint32_t, calls);
     for (uint32_t i = 0; i < count; i++) {
         first[i] = edges;
         for (uint32_t k = 0; k < nodes[i].call_count; k++)
@@ -46,7 +45,7 @@ static GraphOrder sort_by_calls(Emitter *emitter, const Node *nodes, uint32_t co
     for (uint32_t i = 0; i < count; i++)
         callees[edges++] = i;
     first[count + 1] = edges;
-    return graph_order(&(Graph){.node_count = count + 1, .first = first, .successors = callees}, count, emitter->arena);
+    return graph_order(&(Graph){.node_count = count + 1, .first = first, .successors = callees}, count, arena);
 }
 
 static bool is_worth_it(const IrFunc *function, bool gives_memory, uint64_t copies)
@@ -58,28 +57,34 @@ static bool is_worth_it(const IrFunc *function, bool gives_memory, uint64_t copi
     return function->forceinline || copies <= 1 || copies * function->value_count <= MOST_OPERATIONS;
 }
 
-void choose_inlined(Emitter *emitter)
+Inlining *choose_inlined(const IrModule *module, Arena *arena)
 {
-    uint32_t count = emitter->ir->function_count;
-    Node *nodes = ARENA_ARRAY(emitter->arena, Node, count);
+    uint32_t count = module->function_count, place = 0;
+    Inlining *chosen = ARENA_ARRAY(arena, Inlining, count);
+    const IrFunc **functions = ARENA_ARRAY(arena, const IrFunc *, count);
+    Node *nodes = ARENA_ARRAY(arena, Node, count);
     Table *places = table_create();
+    for (const IrFunc *function = module->first; function; function = function->next) {
+        functions[place++] = function;
+        table_set(places, &function, sizeof function, (void *)(uintptr_t)place);
+    }
     for (uint32_t i = 0; i < count; i++)
-        table_set(places, &emitter->functions[i].ir, sizeof(IrFunc *), (void *)(uintptr_t)(i + 1));
-    for (uint32_t i = 0; i < count; i++)
-        find_calls(emitter, places, emitter->functions[i].ir, &nodes[i]);
+        find_calls(functions[i], places, &nodes[i], arena);
     table_destroy(places);
-    bool *gives_memory = ARENA_ARRAY(emitter->arena, bool, count);
-    ir_memory_givers(emitter->ir, gives_memory);
-    GraphOrder order = sort_by_calls(emitter, nodes, count);
+    bool *gives_memory = ARENA_ARRAY(arena, bool, count);
+    ir_memory_givers(module, gives_memory);
+    GraphOrder order = sort_by_calls(nodes, count, arena);
     assert(order.count == count + 1 && order.nodes[0] == count);
     for (uint32_t i = 1; i < order.count; i++) {
-        Node *node = &nodes[order.nodes[i]];
-        EmittedFunction *function = &emitter->functions[order.nodes[i]];
-        function->gives_memory = gives_memory[order.nodes[i]] && !function->ir->is_kernel;
-        function->copies = node->copies;
-        function->is_inlined = is_worth_it(function->ir, function->gives_memory, node->copies);
-        uint64_t bodies = !function->is_inlined ? 1 : node->copies < MANY_COPIES ? node->copies : MANY_COPIES;
+        const Node *node = &nodes[order.nodes[i]];
+        const IrFunc *function = functions[order.nodes[i]];
+        Inlining *how = &chosen[order.nodes[i]];
+        how->gives_memory = gives_memory[order.nodes[i]] && !function->is_kernel;
+        how->copies = node->copies;
+        how->is_inlined = is_worth_it(function, how->gives_memory, node->copies);
+        uint64_t bodies = !how->is_inlined ? 1 : node->copies < MANY_COPIES ? node->copies : MANY_COPIES;
         for (uint32_t k = 0; k < node->call_count; k++)
             nodes[node->callees[k]].copies += bodies;
     }
+    return chosen;
 }

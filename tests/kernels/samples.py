@@ -370,7 +370,20 @@ def sums_of_two(x, y, out):
     out[t] = totals[0] + totals[1]
 
 
+def limited(value, least, most):
+    if value < least:
+        return least
+    return min(value, most)
+
+
+def limits(x, out):
+    i = cuda.grid(1)
+    if i < out.size:
+        out[i] = limited(x[i], 0, 1) + limited(i, 1, 7)
+
+
 PASS_SAMPLES = {
+    "inline": (limits, "void(float32[::1], float32[::1])"),
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),
     "batch": (strided_sum, "void(float32[::1], float32[::1])"),

@@ -5,8 +5,7 @@
 #include "core/ir/ir.h"
 
 /* The kernel itself where no function that it calls has a collective; NULL where one cannot be inlined: it calls itself, or there
- * would be too much code. What is made lies in the arena. gone: for each function of the module whether the copy calls it no
- * more, the kernel aside. */
-const IrFunc *inline_collectives(const IrModule *module, Arena *arena, bool *gone);
+ * would be too much code. What is made lies in the arena. */
+const IrFunc *inline_collectives(const IrModule *module, Arena *arena);
 
 #endif

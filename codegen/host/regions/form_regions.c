@@ -10,6 +10,7 @@
 #include "codegen/host/regions/loop_places.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
+#include "core/ir/ir_inline.h"
 #include "core/host_abi.h"
 #include "core/ir/ir_graph.h"
 
@@ -301,24 +302,6 @@ static void form_function(Form *form)
     ir_renumber(form->out);
 }
 
-/* Puts `made`, the module's last function, in the place of its kernel, and removes the functions that are gone. */
-static void replace_kernel(IrModule *module, IrFunc *made, const bool *gone)
-{
-    IrFunc *next, *last = made;
-    uint32_t place = 1;
-    module->function_count = 1;
-    for (IrFunc *function = module->first->next; function != made; function = next, place++) {
-        next = function->next;
-        if (gone[place])
-            continue;
-        last = last->next = function;
-        module->function_count++;
-    }
-    last->next = NULL;
-    module->first = made;
-    module->last = last;
-}
-
 /* By IrBlock.id. */
 static const bool *unrolled_headers(const LoopPlaces *places, Arena *arena)
 {
@@ -339,7 +322,7 @@ static const bool *unmet_headers(const LoopPlaces *places, Arena *arena)
     return headers;
 }
 
-static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *places, const bool *gone, Arena *arena)
+static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *places, Arena *arena)
 {
     const IrFunc *kernel = regions->kernel;
     uint32_t values = kernel->value_count + 1, count = regions->region_count + 1;
@@ -363,7 +346,7 @@ static void rebuild(IrModule *module, const Regions *regions, const LoopPlaces *
     form.out->by_rows = regions->by_rows;
     form.out->by_warps = regions->by_warps;
     form_function(&form);
-    replace_kernel(module, form.out, gone);
+    ir_replace_kernel(module, form.out, arena);
 }
 
 /* --- whether ------------------------------------------------------------------------------------------------------------ */
@@ -409,8 +392,7 @@ static const Meeting meetings[] = {
 /* Where threads meet they have to; small loops are written out inside of a region if no barrier is in the way. */
 static void form_where_threads_meet(IrModule *module, const bool *raises, Arena *arena)
 {
-    bool *gone = ARENA_ARRAY(arena, bool, module->function_count);
-    const IrFunc *kernel = inline_collectives(module, arena, gone);
+    const IrFunc *kernel = inline_collectives(module, arena);
     LoopPlaces places;
     if (!kernel || !has_known_collectives(kernel))
         return;
@@ -430,7 +412,7 @@ static void form_where_threads_meet(IrModule *module, const bool *raises, Arena 
             (way->shares_loads && !are_shared_loads_right(&regions, arena)) || bytes_kept(&regions) > way->most_bytes)
             continue;
         choose_tested_regions(&regions, unrolled_headers(&places, arena), arena);
-        rebuild(module, &regions, &places, gone, arena);
+        rebuild(module, &regions, &places, arena);
         return;
     }
 }
@@ -524,7 +506,7 @@ static bool form_by(const Way *way, IrModule *module, bool raises, LoopPlaces *p
         return false;
     if (way->shares_checks && (!regions.by_rows || !checks_alike_in_trips(places, &regions)))
         return false;
-    rebuild(module, &regions, places, ARENA_ARRAY(arena, bool, module->function_count), arena);
+    rebuild(module, &regions, places, arena);
     return true;
 }
 

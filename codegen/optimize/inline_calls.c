@@ -1,0 +1,38 @@
+/* Inlines device functions into the kernel before the passes that look at one function: what they load, test and compute is
+ * then seen beside what the kernel knows of their arguments. What stays is left to LLVM (inlining.c chooses for both):
+ * functions that call themselves, and those that are too much code in all copies together. Checks that the runtime makes
+ * tell of an access where it is written, in its own function. */
+#include "codegen/optimize/inlining.h"
+#include "codegen/passes.h"
+#include "core/ir/ir_inline.h"
+
+/* Arrays of a thread's own would be the kernel's, each copy's beside the others'. */
+static bool has_own_arrays(const IrFunc *function)
+{
+    for (const IrBlock *block = function->first; block; block = block->next)
+        for (const IrValue *value = block->first; value; value = value->next)
+            if (value->op == IR_LOCAL || value->op == IR_CELL)
+                return true;
+    return false;
+}
+
+void inline_calls(IrModule *module)
+{
+    if (!module->first->is_kernel || module->function_count == 1 || ir_module_effects(module) & EFFECT_WATCHED)
+        return;
+    Arena *arena = arena_create();
+    const Inlining *chosen = choose_inlined(module, arena);
+    bool *inlined = ARENA_ARRAY(arena, bool, module->function_count), any = false;
+    uint32_t place = 0;
+    for (const IrFunc *function = module->first; function; function = function->next, place++) {
+        inlined[place] = chosen[place].is_inlined && !function->assembly && !function->lacks_body &&
+                         (chosen[place].copies <= 1 || !has_own_arrays(function));
+        any = any || inlined[place];
+    }
+    IrFunc *made = any ? ir_inlined_kernel(module, inlined, module->arena) : NULL;
+    if (made) {
+        ir_replace_kernel(module, made, arena);
+        ir_renumber(made);
+    }
+    arena_destroy(arena);
+}
