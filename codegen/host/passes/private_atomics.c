@@ -1,7 +1,8 @@
 /* Marks atomics that may add to a worker's own copy of an array, so that the workers' processors do not wait for each other:
  * the copy is added to the array behind the blocks that the worker has run (private_copy.c). Exact, and nobody can tell:
  * sums of integers are the same in any order, the kernel uses no old value, touches the array in no other way and through no
- * other name (whether parameters overlap is asked at the launch), and nothing in it waits for another thread's sum. */
+ * other name (whether parameters overlap is asked at the launch), and nothing in it waits for another thread's sum. A thread
+ * that raises ends; the copy is added behind it all the same. */
 #include "codegen/passes.h"
 
 /* --- what else may touch the array ---------------------------------------------------------------------------------------- */
@@ -23,7 +24,6 @@ static bool is_seen_outside(const IrValue *value)
     case IR_FOREIGN:
     case IR_WATCH:
     case IR_OBSERVE:
-    case IR_RAISE:
     case IR_TRAP: return true;
     case IR_INTRINSIC: return intrinsic_info[value->intrinsic].family == FAMILY_FENCE;
     default: return false;

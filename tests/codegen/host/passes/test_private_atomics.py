@@ -77,14 +77,28 @@ def is_private(function, *types):
     return "!private" in cuda.jit(function).inspect("private", types)
 
 
-@pytest.mark.parametrize("function", [count, count_behind_barrier, add_and_subtract, flip])
+@pytest.mark.parametrize("function", [count, count_behind_barrier, add_and_subtract, flip, hands_on])
 def test_marked(function):
     assert is_private(function, uint8[::1], int32[::1])
 
 
-@pytest.mark.parametrize("function", [reads, uses_old, hands_on, fences, to_the_host, mixed])
+@pytest.mark.parametrize("function", [reads, uses_old, fences, to_the_host, mixed])
 def test_not_where_it_could_be_seen(function):
     assert not is_private(function, int64[::1], int64[::1])
+
+
+@pytest.mark.parametrize("function", [count, hands_on])
+def test_where_indices_are_checked(function):
+    """What a thread has added before it raises is there, and what others have."""
+    text = cuda.jit(function).inspect("private", (int64[::1], int32[::1]))
+    assert "!private" in text and "raise" in text
+    values = np.random.default_rng(2).integers(0, 64, 6400)
+    values[100] = 64
+    out = np.zeros(64, np.int32)
+    with pytest.raises(IndexError):
+        cuda.jit(function)[100, 64](values, out)
+    expected = np.bincount(values, minlength=65)[:64]
+    assert (out == expected).all()
 
 
 def test_not_of_floats():
