@@ -70,6 +70,9 @@ typedef struct TargetLowering {
 
 extern const TargetLowering target_nvptx, target_host;
 
+/* Whether a thread had the trip, and whether it has ended in it by an exception. */
+typedef enum TripResult { TRIP_LACKING, TRIP_HAD, TRIP_RAISED } TripResult;
+
 struct EmittedFunction {
     const IrFunc *ir;
     LLVMValueRef llvm;
@@ -77,7 +80,7 @@ struct EmittedFunction {
     bool is_inlined; /* into every caller, whatever LLVM thinks of it */
     bool gives_memory; /* its result may be an array that it makes */
     uint64_t copies; /* of its body, where it gives memory: each has arrays of its own */
-    bool is_trip; /* host: of a kernel's loop; its number is the last parameter, the result whether the thread had it */
+    bool is_trip; /* host: of a kernel's loop; its number is the last parameter, the result a TripResult, i8 */
     bool raises; /* a device function whose last part of the result says that an exception ends the thread */
 };
 

@@ -442,7 +442,7 @@ void emit_op_RETURN(Emitter *emitter, const IrValue *value, LLVMValueRef *out)
         parts = all;
     }
     if (emitter->emitted->is_trip)
-        LLVMBuildRet(emitter->builder, LLVMConstNull(emitter->i1));
+        LLVMBuildRet(emitter->builder, LLVMConstInt(emitter->i8, TRIP_LACKING, false));
     else if (count == 0)
         LLVMBuildRetVoid(emitter->builder);
     else if (count == 1)

@@ -28,6 +28,9 @@ typedef struct Entry {
     PrivateCopy private;
     LLVMValueRef index[3]; /* of the threads along axes that the runtime runs the entry along; else NULL */
     LLVMValueRef any_trip; /* i1 in memory: whether a thread of the block had the trip */
+    /* Where trips raise, in memory: whether a thread of the block has, i1; which ones have, i8 by their place in the block. */
+    LLVMValueRef any_raised, raised;
+    LLVMValueRef place; /* of the thread in the block, i32 */
 } Entry;
 
 static void load_arguments(Emitter *emitter, Entry *entry, LLVMValueRef thread)
@@ -183,6 +186,15 @@ static void emit_row_bounds(Emitter *emitter, Entry *entry, const Frame *frame, 
     *end = LLVMBuildTrunc(builder, to, emitter->i32, "");
 }
 
+static LLVMValueRef place_in_block(Emitter *emitter, const Frame *frame, LLVMValueRef *thread)
+{
+    LLVMValueRef place = thread[2];
+    for (int axis = 1; axis >= 0; axis--)
+        place = LLVMBuildAdd(emitter->builder, LLVMBuildMul(emitter->builder, place, frame->block_dim[axis], ""),
+                             thread[axis], "");
+    return place;
+}
+
 /* Runs `run` for all threads of a block, row by row. */
 static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block,
                               void (*run)(Emitter *emitter, Entry *entry, LLVMValueRef thread))
@@ -206,6 +218,8 @@ static void emit_thread_loops(Emitter *emitter, Entry *entry, const Frame *frame
     loops[0] = host_loop_open(emitter, first, end);
     thread[axes[0]] = loops[0].index;
     fill_thread(emitter, frame, block, thread);
+    if (entry->raised)
+        entry->place = place_in_block(emitter, frame, thread);
     run(emitter, entry, frame->thread);
     host_loop_close(emitter, &loops[0]);
     LLVMBuildBr(emitter->builder, row_done);
@@ -239,20 +253,84 @@ static void emit_block_call(Emitter *emitter, Entry *entry, const Frame *frame, 
     }
 }
 
+/* --- threads that have raised: they have no other trips --------------------------------------------------------------------- */
+
+static void forget_raised(Emitter *emitter, const Entry *entry)
+{
+    LLVMBuildStore(emitter->builder, LLVMConstNull(emitter->i1), entry->any_raised);
+    LLVMBuildMemSet(emitter->builder, entry->raised, LLVMConstNull(emitter->i8),
+                    const_i64(emitter, HOST_JOINED_THREADS), 1);
+}
+
+/* In the block before. */
+static void forget_raised_if_any(Emitter *emitter, const Entry *entry)
+{
+    LLVMBasicBlockRef some = new_block(emitter), none = new_block(emitter);
+    LLVMValueRef any = LLVMBuildLoad2(emitter->builder, emitter->i1, entry->any_raised, "");
+    LLVMBuildCondBr(emitter->builder, any, some, none);
+    LLVMPositionBuilderAtEnd(emitter->builder, some);
+    forget_raised(emitter, entry);
+    LLVMBuildBr(emitter->builder, none);
+    LLVMPositionBuilderAtEnd(emitter->builder, none);
+}
+
+static LLVMValueRef place_of_thread(Emitter *emitter, const Entry *entry)
+{
+    return LLVMBuildInBoundsGEP2(emitter->builder, emitter->i8, entry->raised, (LLVMValueRef[]){entry->place}, 1, "");
+}
+
+/* Control goes on where the thread has not raised. Returns the block behind the trip. */
+static LLVMBasicBlockRef skip_raised(Emitter *emitter, const Entry *entry)
+{
+    LLVMBasicBlockRef asks = new_block(emitter), runs = new_block(emitter), done = new_block(emitter);
+    LLVMValueRef any = LLVMBuildLoad2(emitter->builder, emitter->i1, entry->any_raised, "");
+    LLVMBuildCondBr(emitter->builder, any, asks, runs);
+    LLVMPositionBuilderAtEnd(emitter->builder, asks);
+    LLVMValueRef own = LLVMBuildLoad2(emitter->builder, emitter->i8, place_of_thread(emitter, entry), "");
+    LLVMValueRef has = LLVMBuildICmp(emitter->builder, LLVMIntNE, own, LLVMConstNull(emitter->i8), "");
+    LLVMBuildCondBr(emitter->builder, has, done, runs);
+    LLVMPositionBuilderAtEnd(emitter->builder, runs);
+    return done;
+}
+
+static void remember_raised(Emitter *emitter, const Entry *entry, LLVMValueRef has_raised, LLVMBasicBlockRef done)
+{
+    LLVMBasicBlockRef notes = new_block(emitter);
+    LLVMBuildCondBr(emitter->builder, has_raised, notes, done);
+    LLVMPositionBuilderAtEnd(emitter->builder, notes);
+    LLVMBuildStore(emitter->builder, LLVMConstInt(emitter->i1, 1, false), entry->any_raised);
+    LLVMBuildStore(emitter->builder, LLVMConstInt(emitter->i8, 1, false), place_of_thread(emitter, entry));
+    LLVMBuildBr(emitter->builder, done);
+    LLVMPositionBuilderAtEnd(emitter->builder, done);
+}
+
+/* --- trips -------------------------------------------------------------------------------------------------------------------- */
+
+static LLVMValueRef is_result(Emitter *emitter, LLVMValueRef result, TripResult wanted)
+{
+    return LLVMBuildICmp(emitter->builder, LLVMIntEQ, result, LLVMConstInt(emitter->i8, wanted, false), "");
+}
+
 /* One trip of one thread; remembers that there was one. */
 static void call_trip(Emitter *emitter, Entry *entry, LLVMValueRef thread)
 {
     entry->arguments[0] = thread;
-    LLVMValueRef had = LLVMBuildCall2(emitter->builder, entry->trip.type, entry->trip.llvm, entry->arguments,
-                                      entry->argument_count + 1, "");
+    LLVMBasicBlockRef done = entry->raised ? skip_raised(emitter, entry) : NULL;
+    LLVMValueRef result = LLVMBuildCall2(emitter->builder, entry->trip.type, entry->trip.llvm, entry->arguments,
+                                         entry->argument_count + 1, "");
+    LLVMValueRef had = is_result(emitter, result, TRIP_HAD);
     LLVMValueRef before = LLVMBuildLoad2(emitter->builder, emitter->i1, entry->any_trip, "");
     LLVMBuildStore(emitter->builder, LLVMBuildOr(emitter->builder, before, had, ""), entry->any_trip);
+    if (entry->raised)
+        remember_raised(emitter, entry, is_result(emitter, result, TRIP_RAISED), done);
 }
 
 /* Trips of a block's threads, until none of them has one. */
 static void emit_trip_loop(Emitter *emitter, Entry *entry, const Frame *frame, LLVMValueRef *block)
 {
     LLVMBuilderRef builder = emitter->builder;
+    if (entry->raised)
+        forget_raised_if_any(emitter, entry);
     LLVMBasicBlockRef before = LLVMGetInsertBlock(builder), body = new_block(emitter), after = new_block(emitter);
     LLVMValueRef zero = const_i64(emitter, 0);
     LLVMBuildBr(builder, body);
@@ -361,6 +439,11 @@ static void emit_blocks_entry(Emitter *emitter, Entry *entry)
     frame.private_size = entry->private.size;
     if (entry->trip.llvm)
         entry->any_trip = prologue_alloca(emitter, 1, 1);
+    if (entry->trip.llvm && ir_kernel_raises(emitter->ir, emitter->arena)) {
+        entry->any_raised = prologue_alloca(emitter, 1, 1);
+        entry->raised = prologue_alloca(emitter, HOST_JOINED_THREADS, 64);
+        forget_raised(emitter, entry);
+    }
     LLVMValueRef end = LLVMBuildNSWAdd(emitter->builder, first, count, "");
     emit_block_loops(emitter, entry, &frame, first, end);
     LLVMPositionBuilderAtEnd(emitter->builder, none);
@@ -383,14 +466,6 @@ void inline_kernel(Emitter *emitter, LLVMValueRef function)
 
 /* --- one trip ----------------------------------------------------------------------------------------------------------- */
 
-static bool is_one_trip(const IrFunc *kernel)
-{
-    for (const IrBlock *block = kernel->first; block; block = block->next)
-        if (block->last->op == IR_NEXT_TRIP)
-            return true;
-    return false;
-}
-
 static bool expect_trip(Emitter *emitter, const IrValue *value)
 {
     return emitter->emitted->is_trip ||
@@ -407,7 +482,7 @@ void emit_op_NEXT_TRIP(Emitter *emitter, const IrValue *value, LLVMValueRef *out
 {
     (void)out;
     if (expect_trip(emitter, value))
-        LLVMBuildRet(emitter->builder, LLVMConstInt(emitter->i1, 1, false));
+        LLVMBuildRet(emitter->builder, LLVMConstInt(emitter->i8, TRIP_HAD, false));
 }
 
 /* In the place of the kernel's function, one with the trip's number as another parameter. */
@@ -417,7 +492,7 @@ static void emit_trip(Emitter *emitter, Entry *entry)
     LLVMTypeRef *types = ARENA_ARRAY(emitter->arena, LLVMTypeRef, count + 1);
     LLVMGetParamTypes(entry->body->type, types);
     types[count] = emitter->i64;
-    LLVMTypeRef type = LLVMFunctionType(emitter->i1, types, count + 1, false);
+    LLVMTypeRef type = LLVMFunctionType(emitter->i8, types, count + 1, false);
     const char *name = arena_format(emitter->arena, "cujit.%s.trip", emitter->entry);
     entry->trip = (EmittedFunction){.ir = entry->body->ir,
                                     .llvm = LLVMAddFunction(emitter->llvm_module, name, type),

@@ -31,7 +31,9 @@ static LLVMBasicBlockRef unwind_block(Emitter *emitter)
     LLVMBasicBlockRef here = LLVMGetInsertBlock(emitter->builder);
     emitter->unwind = new_block(emitter);
     LLVMPositionBuilderAtEnd(emitter->builder, emitter->unwind);
-    if (emitter->function->is_kernel) {
+    if (emitter->emitted->is_trip) {
+        LLVMBuildRet(emitter->builder, LLVMConstInt(emitter->i8, TRIP_RAISED, false));
+    } else if (emitter->function->is_kernel) {
         LLVMBuildRetVoid(emitter->builder);
     } else if (emitter->emitted->raises) {
         return_raised(emitter);

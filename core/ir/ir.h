@@ -372,6 +372,8 @@ void ir_functions_with(const IrModule *module, bool (*is_wanted)(const IrValue *
 /* For each function of the module, in order: whether a call of it may end the thread by an exception. raises:
  * function_count entries. */
 void ir_raising_functions(const IrModule *module, bool *raises);
+/* Whether the module's first function, or one that it calls, does. */
+bool ir_kernel_raises(const IrModule *module, Arena *arena);
 /* By place: functions whose result may be an array of the thread's own that they make. It lives on with the caller, so that
  * they are inlined wherever they are called. */
 void ir_memory_givers(const IrModule *module, bool *gives);

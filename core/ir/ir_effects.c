@@ -202,6 +202,13 @@ static bool is_raise(const IrValue *value) { return value->op == IR_RAISE; }
 
 void ir_raising_functions(const IrModule *module, bool *raises) { ir_functions_with(module, is_raise, raises); }
 
+bool ir_kernel_raises(const IrModule *module, Arena *arena)
+{
+    bool *raises = ARENA_ARRAY(arena, bool, module->function_count);
+    ir_raising_functions(module, raises);
+    return raises[0];
+}
+
 static unsigned function_effects(const IrFunc *function)
 {
     unsigned effects = EFFECT_NONE;

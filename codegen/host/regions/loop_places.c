@@ -320,12 +320,7 @@ static void find_loops_around(LoopPlaces *places)
 /* The order of threads must not show, and trips of the kernel's own are around already. */
 static bool is_free(const IrModule *module)
 {
-    if (order_shows_but_by_additions(module))
-        return false;
-    for (const IrBlock *block = module->first->first; block; block = block->next)
-        if (block->last->op == IR_NEXT_TRIP)
-            return false;
-    return true;
+    return !order_shows_but_by_additions(module) && !is_one_trip(module->first);
 }
 
 bool place_loops(const IrModule *module, Arena *arena, LoopPlaces *out)

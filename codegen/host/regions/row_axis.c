@@ -412,6 +412,7 @@ void choose_row_axis(IrModule *module)
             best = axis;
     if (costs.costs[best] * GAIN < costs.costs[X])
         kernel->row_axis = best;
-    kernel->joins_rows = !costs.is_far[kernel->row_axis] && knows_no_blocks(module, kernel->row_axis);
+    kernel->joins_rows = !costs.is_far[kernel->row_axis] && knows_no_blocks(module, kernel->row_axis) &&
+                         !(is_one_trip(kernel) && ir_kernel_raises(module, costs.arena));
     arena_destroy(costs.arena);
 }

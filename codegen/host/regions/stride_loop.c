@@ -2,7 +2,7 @@
  * becomes one trip of it. All threads of a block then run a trip before the next one: neighbours touch neighbouring
  * elements, which vectorizes. What makes it safe to run a loop trip by trip: threads do not synchronize, each thread takes
  * its own trips in order, the index alone is carried from trip to trip, what comes before the loop can be computed again
- * for every trip, nothing comes after it, and a thread that has ended does not start again. */
+ * for every trip, nothing comes after it, and a thread that has ended by an exception has no other trips (host_entry.c). */
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
@@ -56,7 +56,7 @@ static bool stays_inside(const IrGraph *graph, const IrLoop *loop)
         IrBlock *targets[2], *block = loop->blocks[k];
         int count = ir_successors(block, targets);
         for (int i = 0; i < count && block != loop->header; i++)
-            if (!ir_loop_has(graph, loop, targets[i]))
+            if (!ir_loop_has(graph, loop, targets[i]) && targets[i]->last->op != IR_RAISE)
                 return false;
         for (const IrValue *value = block->first; value; value = value->next)
             if (is_own_memory(value))
@@ -128,6 +128,14 @@ static void end_trips(const StrideLoop *loop)
     }
 }
 
+bool is_one_trip(const IrFunc *kernel)
+{
+    for (const IrBlock *block = kernel->first; block; block = block->next)
+        if (block->last->op == IR_NEXT_TRIP)
+            return true;
+    return false;
+}
+
 void split_stride_loop(IrModule *module)
 {
     enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC };
@@ -135,9 +143,7 @@ void split_stride_loop(IrModule *module)
         return;
     Arena *arena = arena_create();
     StrideLoop loop;
-    bool *raises = ARENA_ARRAY(arena, bool, module->function_count);
-    ir_raising_functions(module, raises);
-    if (!raises[0] && find_stride_loop(module->first, arena, &loop)) {
+    if (find_stride_loop(module->first, arena, &loop)) {
         end_trips(&loop);
         compute_index(&loop);
         ir_link_blocks(module->first);

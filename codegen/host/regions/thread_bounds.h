@@ -30,6 +30,8 @@ bool is_never_below(const IrValue *value, int64_t least);
 bool is_moderate_bound(const IrValue *end);
 /* Whether the block only returns, perhaps after jumps. */
 bool only_returns(const IrBlock *block);
+/* stride_loop.c: whether the kernel has become one trip of its loop. */
+bool is_one_trip(const IrFunc *kernel);
 /* Whether nothing is left for a thread that goes there: it returns, or comes back to the loop of its region. NULL: there are no
  * regions. */
 bool leads_nowhere(const IrBlock *block, const IrBlock *loop);
