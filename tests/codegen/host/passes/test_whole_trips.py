@@ -11,27 +11,35 @@ pytestmark = pytest.mark.skipif(cuda.get_current_device().kind == "cuda",
 A, M = int64[::1], int64[:, ::1]
 
 
-def long_way(x, out):
+def far(total, item):
     """What a thread carries is far from what it gets: one trip at a time."""
-    part = cuda.shared.array(64, int64)
-    t = cuda.threadIdx.x
-    total = int64(t)
-    for k in range(t, x.size, 64):
-        total = ((total * 5 + 1) ^ (total >> 3)) * 7 + x[k]
-    part[t] = total
-    cuda.syncthreads()
-    out[t] = part[63 - t]
+    return ((total * 5 + 1) ^ (total >> 3)) * 7 + item
 
 
-def four_trips(x, out):
-    part = cuda.shared.array(64, int64)
-    t = cuda.threadIdx.x
-    total = int64(t)
-    for k in range(t, x.size, 64):
-        total += x[k]
-    part[t] = total
-    cuda.syncthreads()
-    out[t] = part[63 - t]
+def near(total, item):
+    """Four trips at a time."""
+    return total + item
+
+
+def two_ways(total, item):
+    if item > 0:
+        return total * 3 + item
+    return total ^ item
+
+
+def carrying(step):
+    """The kernel whose threads go through their items with step(total, item)."""
+    def kernel(x, out):
+        part = cuda.shared.array(64, int64)
+        t = cuda.threadIdx.x
+        total = int64(t)
+        for k in range(t, x.size, 64):
+            total = step(total, x[k])
+        part[t] = total
+        cuda.syncthreads()
+        out[t] = part[63 - t]
+
+    return kernel
 
 
 def stores(x, out):
@@ -47,59 +55,47 @@ def stores(x, out):
     out[t] = total
 
 
-def two_ways(x, out):
-    part = cuda.shared.array(64, int64)
-    t = cuda.threadIdx.x
-    total = int64(t)
-    for k in range(t, x.size, 64):
-        if x[k] > 0:
-            total = total * 3 + x[k]
-        else:
-            total ^= x[k]
-    part[t] = total
-    cuda.syncthreads()
-    out[t] = part[63 - t]
-
-
-FUNCTIONS = [long_way, four_trips, stores, two_ways]
+STEPS = [far, near, two_ways]
 
 
 def loops(kernel, stage, types):
     return kernel.inspect(stage, types).count("thread_loop")
 
 
-def expected_of(function, x):
-    """By the kernel's own steps, one phase after the other."""
-    t = np.arange(64)
-    total = 3 * (63 - t) if function is stores else t.copy()
-    for k in range(0, x.size, 64):
-        here = x[k:k + 64]
-        mine = total[:here.size]
-        if function is long_way:
-            mine[:] = ((mine * 5 + 1) ^ (mine >> 3)) * 7 + here
-        elif function is four_trips:
-            mine += here
-        elif function is stores:
-            here[:] = here * 2 + mine
-        else:
-            mine[:] = np.where(here > 0, mine * 3 + here, mine ^ here)
-    return total if function is stores else total[::-1]
+def totals(step, x):
+    """What 64 threads have at last, each of which begins with its place."""
+    total = np.arange(64)
+    with np.errstate(over="ignore"):
+        for k, item in enumerate(x):
+            total[k % 64] = step(total[k % 64], item)
+    return total
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_results(function):
-    kernel = cuda.jit(function)
-    for size in [0, 1, 63, 64, 65, 127, 128, 255, 256, 257, 319, 320, 500, 1024]:
-        mine = np.random.default_rng(size).integers(-9, 9, size)
-        its, out = mine.copy(), np.zeros(64, np.int64)
-        kernel[1, 64](mine, out)
-        with np.errstate(over="ignore"):
-            expected = expected_of(function, its)
-        np.testing.assert_array_equal(out, expected)
-        np.testing.assert_array_equal(mine, its)
+SIZES = [0, 1, 63, 64, 65, 127, 128, 255, 256, 257, 319, 320, 500, 1024]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.__name__)
+def test_results(step):
+    kernel = cuda.jit(carrying(step))
+    for size in SIZES:
+        x = np.random.default_rng(size).integers(-9, 9, size)
+        out = np.zeros(64, np.int64)
+        kernel[1, 64](x, out)
+        np.testing.assert_array_equal(out, totals(step, x)[::-1])
+
+
+def test_stores():
+    kernel = cuda.jit(stores)
+    for size in SIZES:
+        x = np.random.default_rng(size).integers(-9, 9, size)
+        kept = 3 * (63 - np.arange(64))
+        expected, out = x * 2 + np.resize(kept, size), np.zeros(64, np.int64)
+        kernel[1, 64](x, out)
+        np.testing.assert_array_equal(x, expected)
+        np.testing.assert_array_equal(out, kept)
+
+
+@pytest.mark.parametrize("function", [*map(carrying, STEPS), stores], ids=["far", "near", "two_ways", "stores"])
 def test_whole_trips_have_a_loop(function):
     kernel = cuda.jit(function)
     assert loops(kernel, "whole", (A, A)) > loops(kernel, "region_bounds", (A, A))
@@ -111,7 +107,7 @@ def test_along_another_axis():
         i, j = cuda.threadIdx.y, cuda.threadIdx.x
         total = int64(i)
         for k in range(i, x.shape[0], cuda.blockDim.y):
-            total = ((total * 5 + 1) ^ (total >> 3)) * 7 + x[k, j]
+            total = far(total, x[k, j])
         part[i, j] = total
         cuda.syncthreads()
         out[i, j] = part[cuda.blockDim.y - 1 - i, j]
@@ -125,30 +121,25 @@ def test_along_another_axis():
             expected = np.repeat(np.arange(threads)[:, None], 32, 1)
             with np.errstate(over="ignore"):
                 for k in range(size):
-                    total = expected[k % threads]
-                    expected[k % threads] = ((total * 5 + 1) ^ (total >> 3)) * 7 + x[k]
+                    expected[k % threads] = far(expected[k % threads], x[k])
             np.testing.assert_array_equal(out, expected[::-1])
     assert loops(kernel, "whole", (M, M)) > loops(kernel, "region_bounds", (M, M))
 
 
 def test_of_a_warp():
-    def extent(starts, x, out):
-        row, lane = cuda.grid(1) // 32, cuda.grid(1) % 32
-        total = int64(0)
-        for k in range(lane, x.size, 32):
-            total += x[k] * (row + 1)
-        total += cuda.shfl_xor_sync(0xFFFFFFFF, total, 16)
-        out[row, lane] = total
+    def kernel(last):
+        """last(starts, x, row): where the loop ends"""
+        def rows(starts, x, out):
+            row, lane = cuda.grid(1) // 32, cuda.grid(1) % 32
+            total = int64(0)
+            for k in range(lane, last(starts, x, row), 32):
+                total += x[k] * (row + 1)
+            total += cuda.shfl_xor_sync(0xFFFFFFFF, total, 16)
+            out[row, lane] = total
 
-    def loaded(starts, x, out):
-        row, lane = cuda.grid(1) // 32, cuda.grid(1) % 32
-        total = int64(0)
-        for k in range(lane, starts[row], 32):
-            total += x[k] * (row + 1)
-        total += cuda.shfl_xor_sync(0xFFFFFFFF, total, 16)
-        out[row, lane] = total
+        return cuda.jit(rows)
 
-    extent, loaded = cuda.jit(extent), cuda.jit(loaded)
+    extent, loaded = kernel(lambda starts, x, row: x.size), kernel(lambda starts, x, row: starts[row])
     for size in 0, 1, 31, 32, 33, 128, 160, 200:
         x = np.random.default_rng(size).integers(-9, 9, size)
         sums = np.array([x[lane::32].sum() for lane in range(32)], np.int64)

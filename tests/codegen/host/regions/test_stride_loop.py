@@ -1,4 +1,4 @@
-"""Kernels that are one grid-stride loop, of which the CPU device runs all first trips of a block before the second ones:
+"""Kernels that are one grid-stride loop, of which the CPU device runs all first trips of a block before the second:
 a thread that raises has no trips behind that, and others have all of theirs."""
 import numpy as np
 import pytest
