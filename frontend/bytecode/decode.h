@@ -92,7 +92,8 @@ typedef enum CellKind {
     CELL_NONE,
     CELL_ASSIGNED, /* before anybody reads it */
     CELL_THAT_MAY_LACK, /* a value, where it is read */
-    CELL_FOR_LACK, /* likewise; but for that its value would be captured */
+    CELL_FOLLOWED, /* likewise; what it is where the function itself reads it is known, since no other one assigns to it */
+    CELL_FOR_LACK, /* likewise where it is captured; but for what it may lack its value would be captured */
 } CellKind;
 
 /* By local: whether it lives in memory that nested functions share, or is so anyway (`shared`, or NULL). After

@@ -281,6 +281,25 @@ bool lower_cell_store(Lower *l, const char *name, Operand cell, Operand value, O
     return true;
 }
 
+/* What it held is left, where nobody asks whether it is there: functions that share variables are (check_assigned). */
+bool lower_cell_delete(Lower *l, const SsaValue *value, Operand cell, Operand *out)
+{
+    *out = operand_none();
+    if (!is_cell(cell.type))
+        return lower_fail(l, DIAG_UNSUPPORTED,
+                          arena_format(l->arena,
+                                       "'%s' belongs to a Python function around the kernel, and cannot be deleted",
+                                       value->name));
+    const Type *content = content_type(cell.type);
+    if (!l->emitting || !content || !(has_flag(cell.type) || type_has_cell(content)))
+        return true;
+    const Type *type = memory_type(l, cell.type);
+    if (has_flag(cell.type) && !value->argument)
+        check_flag(l, cell.type, emit1(l, IR_CELL_LOAD, type, cell.ir));
+    emit2(l, IR_CELL_STORE, &type_none, cell.ir, emit(l, IR_UNDEFINED, type, 0, NULL));
+    return true;
+}
+
 Operand lower_make_cell(Lower *l, const Type *content)
 {
     IrValue *lent = l->memory ? emit_part_of_memory(l, word_count(l, content)) : NULL;

@@ -23,5 +23,6 @@ void lower_cell_put(Lower *l, Operand cell, Operand value);
 bool lower_cell(Lower *l, const SsaValue *value, Operand *out);
 bool lower_cell_load(Lower *l, Operand cell, Operand *out);
 bool lower_cell_store(Lower *l, const char *name, Operand cell, Operand value, Operand *out);
+bool lower_cell_delete(Lower *l, const SsaValue *value, Operand cell, Operand *out);
 
 #endif

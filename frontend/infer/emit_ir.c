@@ -51,7 +51,7 @@ static bool begin_phis(Lower *l, const SsaBlock *block)
             emit_resumed(l, block, phi);
         else
             unbound_phi(l, phi);
-        if (phi->is_only_deleted)
+        if (phi->is_only_looked_at)
             continue;
         if (!check_phi(l, block, phi))
             return false;
@@ -212,7 +212,7 @@ static bool check_operands(Lower *l, const SsaValue *value)
         return true;
     for (uint32_t i = 0; i < value->count; i++) {
         const SsaValue *operand = value->operands[i];
-        if (lower_fact_known(l, operand) || (operand->op == SSA_PHI && operand->is_only_deleted))
+        if (lower_fact_known(l, operand) || (operand->op == SSA_PHI && operand->is_only_looked_at))
             continue;
         l->value = value;
         if (operand->op == SSA_UNDEFINED || operand->op == SSA_UNASSIGNED)
@@ -226,8 +226,8 @@ static bool check_operands(Lower *l, const SsaValue *value)
 static bool needs_no_code(const SsaValue *value, Operand fact)
 {
     return fact.constant && value->op != SSA_CALL && value->op != SSA_STORE_SUBSCRIPT &&
-           value->op != SSA_STORE_ATTRIBUTE && value->op != SSA_CELL_STORE && value->op != SSA_LINE &&
-           value->op != SSA_PARAMETER;
+           value->op != SSA_STORE_ATTRIBUTE && value->op != SSA_CELL_STORE && value->op != SSA_CELL_DELETE &&
+           value->op != SSA_LINE && value->op != SSA_PARAMETER;
 }
 
 /* The lists in the value, one after the other; not the value's own items, which nobody asks for: map()'s are calls. */

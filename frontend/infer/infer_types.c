@@ -118,7 +118,7 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
 {
     l->value = value;
     *out = (Operand){0};
-    if (value->op == SSA_DELETE)
+    if (ssa_looks(value))
         return *out = operand_none(), true;
     Operand x[3];
     for (uint32_t i = 0; i < value->count; i++)
@@ -193,6 +193,7 @@ bool lower_value(Lower *l, const SsaValue *value, Operand *out)
     case SSA_CELL: return lower_cell(l, value, out);
     case SSA_CELL_LOAD: return lower_cell_load(l, x[0], out);
     case SSA_CELL_STORE: return lower_cell_store(l, value->name, x[0], x[1], out);
+    case SSA_CELL_DELETE: return lower_cell_delete(l, value, x[0], out);
     case SSA_DICT: {
         Operand *values = ARENA_ARRAY(l->arena, Operand, value->count + 1);
         for (uint32_t i = 0; i < value->count; i++)
@@ -251,7 +252,7 @@ static void set_fact(Lower *l, const SsaValue *value, Operand fact)
 
 static void infer_phi(Lower *l, const SsaBlock *block, const SsaValue *phi)
 {
-    if (phi->is_only_deleted)
+    if (phi->is_only_looked_at)
         return;
     Operand fact = lower_fact(l, phi);
     if (fact.type && fact.type->kind == TYPE_OBJECT)

@@ -65,7 +65,7 @@ static void check_read(Lower *l, const SsaValue *read)
 
 void unbound_check(Lower *l, const SsaValue *value)
 {
-    if (!l->may_lack || value->is_dead || (value->op == SSA_DELETE && value->argument))
+    if (!l->may_lack || value->is_dead || value->op == SSA_CAPTURE)
         return;
     for (uint32_t i = 0; i < value->count; i++)
         if (l->assigned[value->operands[i]->id] || value->operands[i]->op == SSA_UNASSIGNED) {

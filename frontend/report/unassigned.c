@@ -237,7 +237,7 @@ static void report(Buf *out, const Search *search, const SsaValue *value, const 
         arena_format(search->l->arena, "%s:%d: '%s' may be unassigned", source->file, value->pos.line, name);
     if (out->text && strstr(out->text, start)) /* the function for other types */
         return;
-    bool is_deleted = value->op == SSA_DELETE && !value->argument;
+    bool is_deleted = value->op == SSA_DELETE;
     buf_printf(out, "%s where it is %s, in %s: nothing is assigned to it %s%s\n", start,
                is_deleted ? "deleted" : "read", source->name, describe_path(search),
                is_deleted ? "; Python raises UnboundLocalError there" : "; its value is then undefined");

@@ -1,5 +1,5 @@
 /* Which variables of a function live in memory that its nested functions share: those that are assigned again after a
- * nested function has captured them, or not on each path to there, or assigned by one (nonlocal). All others are captured by
+ * nested function has captured them or deleted there, or not assigned on each path to there, or changed by one (nonlocal). All others are captured by
  * value. A generator expression or comprehension that is used up at once captures by value too. */
 #include <string.h>
 
@@ -42,10 +42,13 @@ static bool is_closure(const Instructions *list, uint32_t i)
            is_op(list, i - 2, BYTECODE_LOAD_CELL);
 }
 
-static bool *assigned_captures(const CodeSnapshot *code, Arena *arena);
+/* What a function does to a variable of another one. */
+enum { ASSIGNS = 1, DELETES = 2 };
 
-/* What functions within the code assign of what it has captured itself. */
-static void add_nested_assignments(const CodeSnapshot *code, bool *assigned, Arena *arena)
+static uint8_t *changed_captures(const CodeSnapshot *code, Arena *arena);
+
+/* What functions within the code do to what it has captured itself. */
+static void add_nested_changes(const CodeSnapshot *code, uint8_t *changes, Arena *arena)
 {
     uint32_t first = code->local_count - code->free_count;
     Table *places = table_create(); /* names to the place + 1 */
@@ -54,32 +57,32 @@ static void add_nested_assignments(const CodeSnapshot *code, bool *assigned, Are
                   (void *)(uintptr_t)(i + 1));
     for (uint32_t i = 0; i < code->constant_count; i++) {
         const CodeSnapshot *nested = code->constants[i]->kind == CONSTANT_CODE ? code->constants[i]->code : NULL;
-        const bool *by_nested = nested && nested->free_count ? assigned_captures(nested, arena) : NULL;
+        const uint8_t *by_nested = nested && nested->free_count ? changed_captures(nested, arena) : NULL;
         for (uint32_t k = 0; by_nested && k < nested->free_count; k++) {
             const char *name = nested->local_names[nested->local_count - nested->free_count + k];
             uintptr_t place = (uintptr_t)table_get(places, name, strlen(name));
             if (place)
-                assigned[place - 1] |= by_nested[k];
+                changes[place - 1] |= by_nested[k];
         }
     }
     table_destroy(places);
 }
 
-/* By what the code captured, in its order: whether the code, or code nested in it, assigns to that. */
-static bool *assigned_captures(const CodeSnapshot *code, Arena *arena)
+/* By what the code captured, in its order: what the code, or code nested in it, does to that. */
+static uint8_t *changed_captures(const CodeSnapshot *code, Arena *arena)
 {
     uint32_t first = code->local_count - code->free_count;
-    bool *assigned = ARENA_ARRAY(arena, bool, code->free_count);
+    uint8_t *changes = ARENA_ARRAY(arena, uint8_t, code->free_count);
     Diag scratch = {0};
     const Instructions *list = decode(code, arena, &scratch);
     diag_clear(&scratch);
     for (uint32_t i = 0; list && i < list->count; i++) {
-        bool stores = list->items[i].op == BYTECODE_STORE_LOCAL || list->items[i].op == BYTECODE_DELETE_LOCAL;
-        if (stores && list->items[i].argument >= (int32_t)first)
-            assigned[(uint32_t)list->items[i].argument - first] = true;
+        bool deletes = list->items[i].op == BYTECODE_DELETE_LOCAL;
+        if ((deletes || list->items[i].op == BYTECODE_STORE_LOCAL) && list->items[i].argument >= (int32_t)first)
+            changes[(uint32_t)list->items[i].argument - first] |= deletes ? DELETES : ASSIGNS;
     }
-    add_nested_assignments(code, assigned, arena);
-    return assigned;
+    add_nested_changes(code, changes, arena);
+    return changes;
 }
 
 /* A generator expression made at i whose generator is the argument of the next call: nothing happens in between. */
@@ -98,7 +101,7 @@ static bool is_used_at_once(const Instructions *list, uint32_t i)
 
 typedef struct Capture {
     bool later; /* by something that may run after the variable is assigned again */
-    bool assigned; /* by a nested function */
+    uint8_t changes; /* by nested functions */
     uint32_t first; /* instruction where another function captures it; UINT32_MAX: only the one that it is assigned */
 } Capture;
 
@@ -124,7 +127,7 @@ static void look_at_closure(const Instructions *list, uint32_t i, Capture *captu
 {
     const CodeSnapshot *nested = code_at(list, i);
     bool at_once = is_expression(nested) && (!nested->is_generator || is_used_at_once(list, i));
-    const bool *assigned = assigned_captures(nested, arena);
+    const uint8_t *changes = changed_captures(nested, arena);
     uint32_t first = i - 1 - nested->free_count;
     for (uint32_t k = first; k < i - 1; k++) {
         if (list->items[k].op != BYTECODE_LOAD_CELL)
@@ -134,7 +137,7 @@ static void look_at_closure(const Instructions *list, uint32_t i, Capture *captu
         if (k < capture->first && !is_assigned_function(list, k, local))
             capture->first = k;
         capture->later |= !at_once;
-        capture->assigned |= assigned[k - first];
+        capture->changes |= changes[k - first];
     }
 }
 
@@ -146,7 +149,7 @@ static void look_at_comprehension(const Comprehension *comprehension, Capture *c
     for (uint32_t i = 0; i < list->count; i++) {
         uint32_t local = (uint32_t)list->items[i].argument;
         if (list->items[i].op == BYTECODE_STORE_LOCAL && local >= first)
-            captures[comprehension->captured[local - first]].assigned = true;
+            captures[comprehension->captured[local - first]].changes |= ASSIGNS;
     }
     for (uint32_t i = 0; i < list->comprehension_count; i++) {
         const Comprehension *inner = &list->comprehensions[i];
@@ -159,7 +162,7 @@ static void look_at_comprehension(const Comprehension *comprehension, Capture *c
                                  ? inner->captured[(uint32_t)item->argument - from]
                                  : 0;
             if (outer >= first)
-                own[comprehension->captured[outer - first]].assigned = true;
+                own[comprehension->captured[outer - first]].changes |= ASSIGNS;
         }
     }
 }
@@ -167,14 +170,15 @@ static void look_at_comprehension(const Comprehension *comprehension, Capture *c
 /* How often a variable is assigned, and where first; where it is first read or captured, as the instructions stand. */
 typedef struct Stores {
     uint32_t count, first, first_read;
+    bool is_deleted;
 } Stores;
 
-/* What looks for reads of variables that nothing has assigned. */
+/* What looks along paths: for reads of variables that nothing has assigned, for what changes those that are captured. */
 typedef struct Search {
     const Instructions *list;
     const Stores *stores; /* by local */
     uint32_t first_jump; /* what stands before it runs first, once or more, in that order */
-    uint32_t *seen_for; /* by instruction: the local, + 1 */
+    uint32_t *seen_in, number; /* by instruction: the last search that came there; that of this one */
     uint32_t *left, left_count; /* instructions to go on with */
 } Search;
 
@@ -185,35 +189,73 @@ static bool reads(const Instructions *list, uint32_t i)
            (instruction->op == BYTECODE_LOAD_CELL && !is_assigned_function(list, i, (uint32_t)instruction->argument));
 }
 
-static void go_on(Search *search, uint32_t i, uint32_t local)
+static void begin(Search *search)
 {
-    if (i >= search->list->count || search->seen_for[i] == local + 1)
+    search->number++;
+    search->left_count = 0;
+}
+
+static void go_on(Search *search, uint32_t i)
+{
+    if (i >= search->list->count || search->seen_in[i] == search->number)
         return;
-    search->seen_for[i] = local + 1;
+    search->seen_in[i] = search->number;
     search->left[search->left_count++] = i;
 }
 
-/* Whether some path from the function's start reads or captures the variable before it assigns to it. */
-static bool may_lack(Search *search, uint32_t local)
+static void go_on_behind(Search *search, uint32_t i)
+{
+    const Instruction *instruction = &search->list->items[i];
+    if (bytecode_jumps(instruction->op))
+        go_on(search, instruction->target);
+    if (instruction->op != BYTECODE_JUMP && instruction->op != BYTECODE_RETURN && instruction->op != BYTECODE_RAISE)
+        go_on(search, i + 1);
+}
+
+static void go_on_behind_all(Search *search, Bytecode op, uint32_t local)
+{
+    for (uint32_t i = 0; i < search->list->count; i++)
+        if (is_op(search->list, i, op) && search->list->items[i].argument == (int32_t)local)
+            go_on_behind(search, i);
+}
+
+/* Whether some path from the function's start, or from where the variable is deleted, reads or captures it before it assigns to
+ * it. */
+static bool may_lack(Search *search, uint32_t local, bool is_parameter)
 {
     const Stores *stores = &search->stores[local];
     uint32_t first = stores->first < stores->first_read ? stores->first : stores->first_read;
-    if (first < search->first_jump)
-        return first == stores->first_read;
-    search->left_count = 0;
-    go_on(search, 0, local);
+    if (!stores->is_deleted && (is_parameter || first < search->first_jump))
+        return !is_parameter && first == stores->first_read;
+    begin(search);
+    if (!is_parameter)
+        go_on(search, 0);
+    if (stores->is_deleted)
+        go_on_behind_all(search, BYTECODE_DELETE_LOCAL, local);
     while (search->left_count) {
         uint32_t i = search->left[--search->left_count];
         const Instruction *instruction = &search->list->items[i];
         bool is_of_local = instruction->argument == (int32_t)local;
         if (is_of_local && instruction->op == BYTECODE_STORE_LOCAL)
             continue;
-        if (is_of_local && reads(search->list, i))
+        if (is_of_local && (reads(search->list, i) || instruction->op == BYTECODE_DELETE_LOCAL))
             return true;
-        if (bytecode_jumps(instruction->op))
-            go_on(search, instruction->target, local);
-        if (instruction->op != BYTECODE_JUMP && instruction->op != BYTECODE_RETURN && instruction->op != BYTECODE_RAISE)
-            go_on(search, i + 1, local);
+        go_on_behind(search, i);
+    }
+    return false;
+}
+
+/* Whether some path from where a function captures the variable assigns to it again, or deletes it. */
+static bool is_changed_later(Search *search, uint32_t local)
+{
+    begin(search);
+    go_on_behind_all(search, BYTECODE_LOAD_CELL, local);
+    while (search->left_count) {
+        uint32_t i = search->left[--search->left_count];
+        bool changes = is_op(search->list, i, BYTECODE_STORE_LOCAL) || is_op(search->list, i, BYTECODE_DELETE_LOCAL);
+        if (changes && search->list->items[i].argument == (int32_t)local)
+            return true;
+        go_on_behind(search, i);
     }
     return false;
 }
@@ -232,6 +274,8 @@ static Stores *count_stores(const CodeSnapshot *code, const Instructions *list, 
         stores[local] = (Stores){.count = local < given, .first_read = UINT32_MAX};
     for (uint32_t i = 0; i < list->count; i++) {
         bool is_store = list->items[i].op == BYTECODE_STORE_LOCAL;
+        if (list->items[i].op == BYTECODE_DELETE_LOCAL)
+            stores[list->items[i].argument].is_deleted = true;
         Stores *of = is_store || reads(list, i) ? &stores[list->items[i].argument] : NULL;
         if (is_store && !of->count++)
             of->first = i;
@@ -241,6 +285,21 @@ static Stores *count_stores(const CodeSnapshot *code, const Instructions *list, 
     return stores;
 }
 
+/* Whether functions see what is assigned to the variable after they captured it. */
+static bool is_shared(Search *search, const Capture *capture, uint32_t local)
+{
+    const Stores *stores = &search->stores[local];
+    bool may_change = stores->count > 1 || stores->is_deleted || (stores->count && stores->first > capture->first);
+    return capture->changes || (capture->later && may_change && is_changed_later(search, local));
+}
+
+static CellKind kind_of(const Capture *capture, bool lacks, bool is_cell)
+{
+    if (!lacks)
+        return is_cell ? CELL_ASSIGNED : CELL_NONE;
+    return !is_cell ? CELL_FOR_LACK : capture->changes ? CELL_THAT_MAY_LACK : CELL_FOLLOWED;
+}
+
 CellKind *cell_variables(const CodeSnapshot *code, const Instructions *list, const bool *shared, Arena *arena)
 {
     Capture *captures = ARENA_ARRAY(arena, Capture, code->local_count);
@@ -248,7 +307,7 @@ CellKind *cell_variables(const CodeSnapshot *code, const Instructions *list, con
     const Stores *stores = count_stores(code, list, arena);
     Search search = {.list = list,
                      .stores = stores,
-                     .seen_for = ARENA_ARRAY(arena, uint32_t, list->count),
+                     .seen_in = ARENA_ARRAY(arena, uint32_t, list->count),
                      .left = ARENA_ARRAY(arena, uint32_t, list->count)};
     for (uint32_t local = 0; local < code->local_count; local++)
         captures[local].first = UINT32_MAX;
@@ -262,12 +321,11 @@ CellKind *cell_variables(const CodeSnapshot *code, const Instructions *list, con
         search.first_jump++;
     for (uint32_t local = 0; local < code->local_count - code->free_count; local++) {
         const Capture *capture = &captures[local];
-        bool lacks = (capture->later || capture->assigned) && stores[local].count && local >= parameter_count(code) &&
-                     may_lack(&search, local);
-        bool is_cell = (shared && shared[local]) || capture->assigned ||
-                       (capture->later &&
-                        (stores[local].count > 1 || (stores[local].count && stores[local].first > capture->first)));
-        cells[local] = !lacks ? (is_cell ? CELL_ASSIGNED : CELL_NONE) : is_cell ? CELL_THAT_MAY_LACK : CELL_FOR_LACK;
+        bool is_cell = (shared && shared[local]) || is_shared(&search, capture, local);
+        bool is_deleted = capture->changes & DELETES || (is_cell && stores[local].is_deleted);
+        bool lacks = (capture->later || capture->changes) && stores[local].count &&
+                     (is_deleted || may_lack(&search, local, local < parameter_count(code)));
+        cells[local] = kind_of(capture, lacks, is_cell);
     }
     return cells;
 }

@@ -29,7 +29,7 @@ struct SsaValue {
     SsaValue *next;
     SsaValue *replacement; /* of a phi that turned out trivial */
     bool is_used; /* phis: some value that is not a dead phi uses it */
-    bool is_only_deleted; /* phis: nothing but SSA_DELETE uses it: it has no type and no code */
+    bool is_only_looked_at; /* phis: nothing but what ssa_looks() uses it: it has no type and no code */
     bool is_resumed; /* a phi of one operand: what the variable was at the yield before this block */
     bool is_at_entry; /* in a generator: a function that captures only cells and parameters, made at every step */
     bool is_dead; /* it only makes the exception of a raise */
@@ -82,6 +82,9 @@ typedef struct SsaFunction {
     bool is_list; /* a list comprehension: a generator whose items are wanted at once */
     bool is_one_for_one; /* yields once for each item of its only loop */
 } SsaFunction;
+
+/* Whether nothing is computed of the operand: it may have no type. */
+static inline bool ssa_looks(const SsaValue *value) { return value->op == SSA_DELETE || value->op == SSA_CAPTURE; }
 
 /* NULL with a diagnostic. shared: as in SsaFunction. */
 SsaFunction *ssa_build(const CodeSnapshot *code, const Instructions *instructions, const Cfg *cfg, const bool *shared,

@@ -47,7 +47,7 @@ static bool remove_trivial_phis(SsaFunction *function)
 }
 
 /* Marks the value and the phis behind it, which may be as many as there are, and resolves their operands. */
-static void use(SsaValue *value, bool is_deletion, SsaValue **stack)
+static void use(SsaValue *value, bool looks, SsaValue **stack)
 {
     uint32_t depth = 0;
     stack[depth++] = value;
@@ -56,7 +56,7 @@ static void use(SsaValue *value, bool is_deletion, SsaValue **stack)
         if (phi->op != SSA_PHI || phi->is_used)
             continue;
         phi->is_used = true;
-        phi->is_only_deleted = is_deletion;
+        phi->is_only_looked_at = looks;
         for (uint32_t i = 0; i < phi->count; i++) {
             SsaValue *operand = phi->operands[i] = ssa_resolve(phi->operands[i]);
             if (operand->op == SSA_PHI && !operand->is_used)
@@ -222,14 +222,14 @@ static SsaValue *operand_to_read(SsaFunction *function, const SsaValue *user, Ss
     return reads ? unassigned_value(function, operand->name, arena) : operand;
 }
 
-/* Of those values that delete variables, or of all others. */
-static void use_operands(SsaFunction *function, bool of_deletions, SsaValue **stack, Arena *arena)
+/* Of those values that only look at what a variable is, or of all others. */
+static void use_operands(SsaFunction *function, bool of_looks, SsaValue **stack, Arena *arena)
 {
     for (uint32_t i = 0; i < function->block_count; i++)
         for (SsaValue *value = function->blocks[i].first; value; value = value->next)
-            for (uint32_t k = 0; k < value->count && (value->op == SSA_DELETE) == of_deletions; k++) {
+            for (uint32_t k = 0; k < value->count && ssa_looks(value) == of_looks; k++) {
                 value->operands[k] = operand_to_read(function, value, value->operands[k], arena);
-                use(value->operands[k], of_deletions, stack);
+                use(value->operands[k], of_looks, stack);
             }
 }
 

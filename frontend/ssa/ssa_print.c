@@ -20,7 +20,7 @@ static bool is_end(SsaOp op) { return op == SSA_JUMP || op == SSA_BRANCH || op =
 static bool has_result(SsaOp op)
 {
     return !is_end(op) && op != SSA_STORE_ATTRIBUTE && op != SSA_STORE_SUBSCRIPT && op != SSA_CELL_STORE &&
-           op != SSA_YIELD && op != SSA_DELETE;
+           op != SSA_YIELD && op != SSA_DELETE && op != SSA_CAPTURE && op != SSA_CELL_DELETE;
 }
 
 /* A branch: where it goes if the condition is true, then where it goes if not. */

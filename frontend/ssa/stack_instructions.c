@@ -103,20 +103,25 @@ static SsaValue *captured(Builder *b, uint32_t local)
     return b->cells[local] ? b->cells[local] : ssa_read_variable(b, local, b->block->id);
 }
 
-/* Of a variable that is memory only since it may lack a value there. */
-static void note_lack(Builder *b, uint32_t local)
+/* Has those look at it that ask whether the variable is assigned there: where it may be not. */
+static void look_at(Builder *b, SsaOp op, uint32_t local)
 {
-    if (b->cell_kinds[local] != CELL_FOR_LACK || b->function->is_generator)
-        return;
     SsaValue *value = ssa_read_variable(b, local, b->block->id);
     if (value->op == SSA_PHI || value->op == SSA_UNDEFINED)
-        ssa_append1(b, SSA_DELETE, value)->argument = 1;
+        ssa_append1(b, op, value);
+}
+
+/* Of a variable that is memory: what it would be as a value, if that is at least `kind`. */
+static void note_lack(Builder *b, uint32_t local, CellKind kind)
+{
+    if (b->cell_kinds[local] >= kind && !b->function->is_generator)
+        look_at(b, SSA_CAPTURE, local);
 }
 
 static void write_local(Builder *b, uint32_t local, SsaValue *value)
 {
     bool is_cell = b->cells[local] || is_free(b, local);
-    if (!is_cell || b->cell_kinds[local] == CELL_FOR_LACK)
+    if (!is_cell || b->cell_kinds[local] >= CELL_FOLLOWED)
         ssa_write_variable(b, local, b->block->id, value);
     if (!is_cell)
         return;
@@ -153,7 +158,7 @@ static void run_load_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
     SsaValue *value = captured(b, local);
-    note_lack(b, local);
+    note_lack(b, local, CELL_FOLLOWED);
     if (b->cells[local] || (b->code->is_nested && is_free(b, local))) {
         value = ssa_append1(b, SSA_CELL_LOAD, value);
         value->name = b->code->local_names[local];
@@ -230,7 +235,7 @@ static void run_format(Builder *b)
     ssa_push(b, value);
 }
 
-/* The variable has no value any more. What functions share is not looked after. */
+/* The variable has no value any more. */
 static void clear_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
@@ -242,12 +247,18 @@ static void clear_local(Builder *b)
 static void run_delete_local(Builder *b)
 {
     uint32_t local = (uint32_t)b->instruction->argument;
-    if (!b->cells[local] && !is_free(b, local) && !b->function->is_generator && !b->code->is_library) {
-        SsaValue *before = ssa_read_variable(b, local, b->block->id);
-        if (before->op == SSA_PHI || before->op == SSA_UNDEFINED)
-            ssa_append1(b, SSA_DELETE, before);
-    }
-    clear_local(b);
+    bool is_shared = b->cells[local] || is_free(b, local);
+    bool is_followed = !is_shared || b->cell_kinds[local] >= CELL_FOLLOWED;
+    bool is_looked_at = is_followed && !b->function->is_generator && !b->code->is_library;
+    if (is_looked_at)
+        look_at(b, SSA_DELETE, local);
+    if (is_followed)
+        ssa_write_variable(b, local, b->block->id, ssa_undefined_value(b, local));
+    if (!is_shared)
+        return;
+    SsaValue *deleted = ssa_append1(b, SSA_CELL_DELETE, captured(b, local));
+    deleted->name = b->code->local_names[local];
+    deleted->argument = is_looked_at;
 }
 
 static void store_local(Builder *b, uint32_t local, SsaValue *value)
@@ -389,7 +400,7 @@ static void run_load_cell(Builder *b, uint32_t local)
         ssa_push(b, ssa_append(b, SSA_SELF, 0, NULL));
         return;
     }
-    note_lack(b, local);
+    note_lack(b, local, CELL_FOR_LACK);
     ssa_push(b, captured(b, local));
 }
 

@@ -82,7 +82,7 @@ static void list_frontiers(Builder *b, Lists *frontiers)
 
 static bool is_followed(const Builder *b, uint32_t local)
 {
-    return (!b->cell_kinds[local] || b->cell_kinds[local] == CELL_FOR_LACK) && !is_free(b, local);
+    return (!b->cell_kinds[local] || b->cell_kinds[local] >= CELL_FOLLOWED) && !is_free(b, local);
 }
 
 /* The local whose value the instruction changes. What lies in memory, since functions share it, is no value. */

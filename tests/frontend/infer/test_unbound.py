@@ -109,6 +109,27 @@ def kernel(x, n):
         x[0] = z
     z = y
 """,
+    "captured, and deleted behind the last call": """
+def kernel(x, n):
+    for k in range(2):
+        y = x[1] + k
+        def inner():
+            return y + 1
+        x[0] = inner()
+        del y
+    def outer():
+        nonlocal z
+        z = n
+        x[1] = z
+        del z
+        z = 2
+    outer()
+    x[2] = z
+    del z
+    outer()
+    x[2] = z
+    z = 5
+""",
     "try and return": """
 def kernel(x, n):
     if n < 0:

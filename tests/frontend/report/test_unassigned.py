@@ -50,6 +50,69 @@ def deletes_what_a_branch_assigns(x, n):
     x[0] = n
 
 
+@warned("y", 6, "where the condition of line {4} is false")
+def captures_what_two_branches_assign(x, n):
+    if n > 3:
+        y = 1.5
+    elif n > 1:
+        y = 2.5
+    def inner():
+        return y
+    x[0] = inner()
+
+
+@warned("y", 6, "where the condition of line {4} is false")
+def reads_what_a_function_shares(x, n):
+    def inner():
+        return y + n
+    if n > 3:
+        y = 1.5
+    x[0] = y
+    y = 2.5
+    x[1] = inner()
+
+
+@warned("y", 10, "where the condition of line {6} is true")
+def deletes_what_a_function_shares(x, n):
+    y = 1.5
+    def inner():
+        return y + n
+    x[0] = inner()
+    if n > 3:
+        del y
+    else:
+        y = 3.5
+    x[1] = y
+    y = 2.5
+    x[0] = inner()
+
+
+@silent
+def captures_before_it_assigns(x, n):
+    def inner():
+        return y + n
+    if n > 3:
+        y = 1.5
+    else:
+        y = 2.5
+    x[0] = inner() + y
+    y = 3.5
+    x[1] = inner()
+    del y
+
+
+@silent
+def has_a_function_assign(x, n):
+    def inner():
+        nonlocal y
+        y = n
+    if n > 3:
+        y = 1.5
+        del y
+    inner()
+    x[0] = y
+
+
 @warned("y", 4, "where the condition of line {2} is false")
 def captures_what_a_branch_assigns(x, n):
     if n > 3:

@@ -191,6 +191,115 @@ def kernel(x, n):
             return 2 * k + n
     x[0] = inner(n)
 """),
+    "captured, assigned on two paths of three": ("y", 1, """
+def kernel(x, n):
+    if n > 3:
+        y = 1.5
+    elif n > 1:
+        y = 2.5
+    def inner():
+        return y + 1  # fault: NameError
+    x[0] = inner()
+"""),
+    "assigned on two paths of three, and again": ("y", 1, """
+def kernel(x, n):
+    def inner():
+        return y + 1
+    if n > 3:
+        y = 1.5
+    elif n > 1:
+        y = 2.5
+    x[1] = y  # fault: UnboundLocalError
+    x[0] = inner()
+    y = 2
+    x[0] = inner()
+"""),
+    "del of what a function has captured": ("y", 1, """
+def kernel(x, n):
+    y = x[1]
+    def inner():
+        return y + 1  # fault: NameError
+    x[0] = inner()
+    if n == 1:
+        del y
+    x[0] = inner()
+"""),
+    "read behind the del of what a function has captured": ("y", 1, """
+def kernel(x, n):
+    y = x[1]
+    def inner():
+        return y + 1
+    x[0] = inner()
+    if n == 1:
+        del y
+    x[0] = y  # fault: UnboundLocalError
+"""),
+    "second del of what a function has captured": ("y", 1, """
+def kernel(x, n):
+    y = x[1]
+    def inner():
+        return y + 1
+    x[0] = inner()
+    if n == 1:
+        del y
+    del y  # fault: UnboundLocalError
+"""),
+    "del of a captured parameter": ("n", 1, """
+def kernel(x, n):
+    def inner():
+        return n + 1  # fault: NameError
+    x[0] = inner()
+    if n == 1:
+        del n
+    x[0] = inner()
+"""),
+    "deleted by a nested function": ("y", 1, """
+def kernel(x, n):
+    def inner():
+        nonlocal y
+        if n == 1:
+            del y
+    y = n
+    inner()
+    x[0] = y  # fault: UnboundLocalError
+"""),
+    "deleted twice by a nested function": ("y", 1, """
+def kernel(x, n):
+    def inner():
+        nonlocal y
+        del y  # fault: NameError
+    y = n
+    inner()
+    if n != 1:
+        y = 2
+    inner()
+"""),
+    "deleted in a generator": ("y", 1, """
+def items(n):
+    y = n
+    def inner():
+        return y + 1  # fault: NameError
+    yield inner()
+    if n == 1:
+        del y
+    yield n
+    yield inner()
+
+def kernel(x, n):
+    for item in items(n):
+        x[0] += item
+"""),
+    "deleted function": ("double", 1, """
+def kernel(x, n):
+    def inner(k):
+        return double(k) + 1  # fault: NameError
+    def double(k):
+        return 2 * k + n
+    x[0] = inner(n)
+    if n == 1:
+        del double
+    x[0] = inner(n)
+"""),
     "moved to another variable": ("y", 1, """
 def kernel(x, n):
     if n > 1:
