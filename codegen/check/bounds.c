@@ -201,11 +201,6 @@ static const char *report_format(Arena *arena, const IrValue *value)
     return format;
 }
 
-static const char *name_of(const IrFunc *function, const IrValue *array)
-{
-    return array->op == IR_PARAM ? function->parameter_names[array->index] : NULL;
-}
-
 /* Both shapes, in NumPy's words. */
 static void report_broadcast(Rewrite *rewrite, IrBlock *block, const IrValue *broadcast)
 {
@@ -222,7 +217,7 @@ static void report_broadcast(Rewrite *rewrite, IrBlock *block, const IrValue *br
         values[given + axis] = emit_extent(block, array, axis, rewrite->pos);
     const char *format = arena_string(rewrite->module->arena, buf_text(&text));
     buf_free(&text);
-    rewrite_fail(rewrite, block, "ValueError", format, name_of(rewrite->function, array), given + ndim, values);
+    rewrite_fail(rewrite, block, "ValueError", format, rewrite_name_of(rewrite, array), given + ndim, values);
 }
 
 /* The first axis whose index is outside, and that index. */
@@ -249,7 +244,7 @@ static void report_index(Rewrite *rewrite, IrBlock *block, const IrValue *value,
     if (values[0]->op == IR_CONVERT && type_equal(values[0]->operands[0]->type, TYPE_OF(UINT64)))
         values[0] = values[0]->operands[0]; /* an index of more than 63 bits */
     rewrite_fail(rewrite, block, "IndexError", report_format(rewrite->module->arena, value),
-                 name_of(rewrite->function, array), 2 + ndim, values);
+                 rewrite_name_of(rewrite, array), 2 + ndim, values);
 }
 
 /* --- the test --------------------------------------------------------------------------------------------------------- */

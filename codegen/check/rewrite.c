@@ -96,6 +96,16 @@ static uint32_t add_exception(Rewrite *rewrite, const char *class, const char *f
     return ir_add_exception(rewrite->module, &exception);
 }
 
+const char *rewrite_name_of(const Rewrite *rewrite, const IrValue *array)
+{
+    switch (array->op) {
+    case IR_PARAM: return rewrite->function->parameter_names[array->index];
+    case IR_LOCAL:
+    case IR_SHARED: return array->storage->name;
+    default: return NULL;
+    }
+}
+
 void rewrite_fail(Rewrite *rewrite, IrBlock *block, const char *class, const char *format, const char *array,
                   uint32_t count, IrValue *const *values)
 {

@@ -34,6 +34,8 @@ IrBlock *rewrite_unless(Rewrite *rewrite, IrValue *holds);
  * where the source is not at hand, or NULL. */
 void rewrite_fail(Rewrite *rewrite, IrBlock *block, const char *class, const char *format, const char *array,
                   uint32_t count, IrValue *const *values);
+/* What the program calls the array, for rewrite_fail(); NULL: nothing that is known. */
+const char *rewrite_name_of(const Rewrite *rewrite, const IrValue *array);
 /* Where the bool holds, the host is told of such an exception behind the launch, and the thread goes on. */
 void rewrite_note(Rewrite *rewrite, IrValue *condition, const char *class, const char *format, uint32_t count,
                   IrValue *const *values);

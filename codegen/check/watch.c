@@ -10,8 +10,7 @@ static uint32_t add_site(Rewrite *rewrite, const IrValue *array)
     Constant *class = ARENA_NEW(arena, Constant);
     *class = (Constant){.kind = CONSTANT_NAMESPACE, .is_exception = true, .text = "RaceError"};
     IrException site = {.class = class, .pos = *rewrite->pos, .is_check = true, .element = array->type->element};
-    if (array->op == IR_PARAM)
-        site.array = rewrite->function->parameter_names[array->index];
+    site.array = rewrite_name_of(rewrite, array);
     return ir_add_exception(rewrite->module, &site);
 }
 

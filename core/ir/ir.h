@@ -182,6 +182,7 @@ typedef struct IrStorage {
     int64_t shape[TYPE_MAX_NDIM];
     uint32_t alignment; /* bytes; 0: the element's */
     bool dynamic; /* shared memory whose size the launch gives; shape[0] is then ignored */
+    const char *name; /* of the variable, for reports; NULL: none, or it is the library's */
 } IrStorage;
 
 struct IrValue {

@@ -83,6 +83,15 @@ static bool swizzle_of(Lower *l, const Call *call, const Type *element, int ndim
     return true;
 }
 
+/* Of the variable that the value is assigned to. */
+static const char *name_of_variable(const Lower *l)
+{
+    const SsaAssignment *assignment = l->instance->code->is_library ? NULL : l->instance->ssa->assignments;
+    while (assignment && assignment->value != l->value)
+        assignment = assignment->next;
+    return assignment ? assignment->name : NULL;
+}
+
 bool call_storage(Lower *l, const Call *call, Operand *out)
 {
     bool is_shared = call->intrinsic == INTRINSIC_CUDA_SHARED_ARRAY;
@@ -103,6 +112,7 @@ bool call_storage(Lower *l, const Call *call, Operand *out)
     if (!swizzle_of(l, call, element, ndim, storage, &swizzle))
         return false;
     storage->dynamic = is_shared && ndim == 1 && storage->shape[0] == 0;
+    storage->name = l->emitting ? name_of_variable(l) : NULL;
     const Type *type = type_array(l->arena, element, ndim, LAYOUT_C, false);
     type = type_array_swizzled(l->arena, type, swizzle);
     IrValue *value = emit(l, is_shared ? IR_SHARED : IR_LOCAL, type, 0, NULL);

@@ -1,5 +1,6 @@
 """The check `init`: memory that nothing has written, by element."""
 import ctypes
+import re
 
 import numpy as np
 import pytest
@@ -274,7 +275,28 @@ def of_method(out):
     out[0] = unwritten.sum()
 
 
-@pytest.mark.parametrize("kernel", [of_loop, of_generator, of_assignment, of_method])
+@cuda.jit(check="init")
+def of_display(out):
+    unwritten = cuda.local.array(2, int64)
+    first, second = unwritten
+    out[0] = first + second
+
+
+@cuda.jit(check="init")
+def of_shared_memory(out):
+    unwritten = cuda.shared.array((2, 2), int64)
+    for place, row in enumerate(unwritten[0]):
+        out[place] = row
+    for row in unwritten:
+        out[0] += row[0]
+
+
+@pytest.mark.parametrize("kernel", [of_loop, of_assignment, of_display])
+def test_the_variable_is_named_where_the_expression_is_another_one(kernel):
+    assert re.match(r"element [01] of 'unwritten' is read", unwritten(kernel, np.zeros(4, np.int64)))
+
+
+@pytest.mark.parametrize("kernel", [of_generator, of_method, of_shared_memory])
 def test_no_other_array_is_named(kernel):
     """Where the source does not say which array is read: no loop variable, target, or parameter of the library's."""
     assert unwritten(kernel, np.zeros(4, np.int64)).startswith("element 0 of an array is read")
