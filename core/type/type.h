@@ -267,6 +267,8 @@ const char *time_unit_name(TimeUnit unit);
 int time_unit_number(TimeUnit unit);
 bool time_unit_by_name(const char *name, size_t length, TimeUnit *unit);
 bool time_unit_by_number(int number, TimeUnit *unit);
+/* A date and time, and the unit of the last part that is there (time_text.c). False where the text is none, or beyond int64. */
+bool time_of_text(const char *text, int64_t *count, TimeUnit *unit);
 
 /* --- vectors ------------------------------------------------------------------------------------------------- */
 typedef struct VectorBase {

@@ -171,8 +171,11 @@ bool call_any_all(Lower *l, const Call *call, Operand *out)
 static bool is_instance(Operand value, Operand class)
 {
     const Type *type = value.type;
-    if (operand_is_object(class, CONSTANT_TYPE))
-        return type_equal(type, class.constant->type);
+    if (operand_is_object(class, CONSTANT_TYPE)) {
+        const Type *other = class.constant->type;
+        bool has_any_unit = type_is_time(other) && other->unit == TIME_UNIT_GENERIC && other->kind == type->kind;
+        return has_any_unit || type_equal(type, other);
+    }
     if (operand_is_object(class, CONSTANT_CLASS))
         return (type_is_tagged(type, TUPLE_NAMED) && type->object == class.constant) ||
                (type_class(type) && type_class(type) == type_class(class.constant->type));

@@ -312,7 +312,17 @@ bool call_isnat(Lower *l, const Call *call, Operand *out)
     return *out = operand_value(boolean(), is_nat(l, operand_ir(l, call->arguments[0]))), true;
 }
 
-/* np.timedelta64(count, "s"), np.datetime64(value, "ms"), np.datetime64("NaT"). */
+/* A date as text, which is known where it is compiled. */
+static bool read_text(Lower *l, const Call *call, Operand *value)
+{
+    TimeUnit unit;
+    int64_t count;
+    if (!time_of_text(value->constant->text, &count, &unit))
+        return call_refuse(l, call, "; its text is a date such as \"2000-01-31T12:30\"");
+    return *value = operand_value(type_time(l->arena, TYPE_DATETIME, unit, 1), number(l, count)), true;
+}
+
+/* np.timedelta64(count, "s"), np.datetime64(value, "ms"), np.datetime64("2000-01-31"), np.datetime64("NaT"). */
 bool lower_time_call(Lower *l, const Type *type, const Call *call, Operand *out)
 {
     TimeUnit unit = type->unit;
@@ -328,6 +338,8 @@ bool lower_time_call(Lower *l, const Type *type, const Call *call, Operand *out)
     Operand value = call->arguments[0];
     if (operand_is_object(value, CONSTANT_STRING) && strcmp(value.constant->text, "NaT") == 0)
         return *out = operand_value(type, nat(l)), true;
+    if (operand_is_object(value, CONSTANT_STRING) && type->kind == TYPE_DATETIME && !read_text(l, call, &value))
+        return false;
     if (!type_is_integer(value.type) && value.type->kind != type->kind)
         return call_refuse(l, call, "; it takes a count and a unit");
     if (unit == TIME_UNIT_GENERIC && value.type->kind == type->kind)

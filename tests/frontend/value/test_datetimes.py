@@ -1,6 +1,7 @@
 """datetime64 and timedelta64: every operation gives what NumPy gives, NaT and units included."""
 import numpy as np
 import pytest
+from made_kernels import made
 
 from cujit import cuda, errors, from_dtype, int64, types, vectorize, void
 
@@ -261,3 +262,63 @@ def test_the_overflow_check_tells_of_it(old, new, up):
     assert np.isnat(out).tolist() == [False, True, True, True]
     with pytest.raises(OverflowError, match=r"thread \(1, 0, 0\)"):
         cuda.jit(check="overflow=raise")(kernel)[1, 2](x, out)
+
+
+TEXTS = ["2000", "-0005", "+2000-01-01", "12000-01-01", "200", "2000-02", "2000-02-29", "1900-02-28", "1969-12-31T23",
+         "2000-01-01 12:30", "1600-03-01T12:30:05", "1969-12-31T23:59:59.999", "2000-01-01T12:30:05.1",
+         "2000-01-01T12:30:05.", "2000-01-01T12:30:05.1234567", "1970-01-01T00:00:05.123456789012"]
+
+
+def literal(text, *unit):
+    return made_literal(f"np.datetime64({', '.join(map(repr, (text, *unit)))})")
+
+
+def made_literal(expression):
+    return cuda.jit(made(f"import numpy as np\ndef kernel(out):\n    out[0] = {expression}\n", file=expression))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_dates_as_text(text):
+    want = np.datetime64(text)
+    out = np.zeros(1, want.dtype)
+    literal(text)[1, 1](out)
+    assert out[0] == want
+
+
+@pytest.mark.parametrize("text, unit", [("2000-01-01T12:30", "D"), ("2000-01-01", "s"), ("2000", "ms"),
+                                        ("2000-05", "Y"), ("1969-12-31T23:59", "D")])
+def test_dates_as_text_in_another_unit(text, unit):
+    out = np.zeros(1, f"M8[{unit}]")
+    literal(text, unit)[1, 1](out)
+    assert out[0] == np.datetime64(text, unit)
+
+
+@pytest.mark.parametrize("text", ["2000-02-30", "1900-02-29", "2000-13", "2000-1-1", "2000-01-01T1", "2000-01-01T24:00",
+                                  "2000-01-01T12:60", "2000-01-01T", "2000-01-01T1230", "2000-01-01T12:30Z", "today",
+                                  "-", "99999-01-01T00:00:00.000000000", "2000-01-01T12:30:05.1234567890123456789",
+                                  "--5"])
+def test_texts_that_are_no_dates(text):
+    with pytest.raises(errors.TypingError, match='its text is a date such as "2000-01-31T12:30"'):
+        literal(text)[1, 1](np.zeros(1, "M8[s]"))
+
+
+def test_dates_as_text_are_compared(rng):
+    x = dates("D", rng)
+    got = run(lambda p, q: p < np.datetime64("1970-02-03"), np.zeros(40, bool), x, x)
+    np.testing.assert_array_equal(got, x < np.datetime64("1970-02-03"))
+
+
+@pytest.mark.parametrize("unit", ["s", "10ms", "D"])
+def test_sign(unit, rng):
+    x = durations(unit, rng)
+    x[1] = 0
+    want = np.where(np.isnat(x), np.nan, np.sign(x.view(np.int64)))
+    np.testing.assert_array_equal(run(lambda p, q: np.sign(p), np.zeros(40), x, x), want)
+
+
+def test_isinstance_of_any_unit(rng):
+    def kinds(p, q):
+        return isinstance(p, np.timedelta64) + 2 * isinstance(q, np.datetime64) + 4 * isinstance(p, np.datetime64)
+
+    out = run(kinds, np.zeros(40, np.int64), durations("s", rng), dates("ms", rng))
+    assert (out == 3).all()

@@ -2,11 +2,13 @@
 where operators of kernels compute in 64 bits."""
 import math
 
+from numpy import timedelta64
+
 from cujit._kernel_functions.integer_math import UNSIGNED, gcd_of_two, lcm_of_two
 from cujit._kernel_functions.numpy_functions.elementwise import INTEGER, as_float, common, of_one, of_two
 from cujit._kernel_functions.stands_for import stands_for
 from cujit._kernel_functions.tells_overflow import tells_overflow
-from cujit.types import complex64, complex128, float64, int8, uint64
+from cujit.types import complex64, complex128, float64, int8, int64, uint64
 
 COMPLEX = complex64, complex128
 
@@ -146,9 +148,17 @@ def sign_of_complex(x):
     return complex(math.copysign(one, real), zero) if math.isinf(real) else complex(zero, math.copysign(one, imag))
 
 
+def sign_of_duration(x):
+    """A float: NaN where it is NaT."""
+    count = int64(x)
+    return math.nan if x != x else float64((count > 0) - (count < 0))
+
+
 @stands_for("numpy.sign", doc="-1, 0 or 1; of a complex number x / |x|.")
 @of_one
 def sign(x):
+    if isinstance(x, timedelta64):
+        return sign_of_duration(x)
     if isinstance(x, INTEGER):
         return type(x)((x > 0) - (x < 0))
     if isinstance(x, complex):
