@@ -192,7 +192,9 @@ def hyperbolic_tangent(z):
     if y == 0:
         return complex(math.tanh(x), y)
     if not math.isfinite(y):
-        return complex(math.copysign(real(1), x), real(0)) if math.isinf(x) else complex(math.cos(y), math.cos(y))
+        if math.isinf(x):
+            return complex(math.copysign(real(1), x), real(0))
+        return complex(x if x == 0 else math.cos(y), math.cos(y))
     if abs(x) > real(20):   # tanh(x) is 1 to all digits, and cosh(x) may overflow
         return complex(math.copysign(real(1), x), real(4) * math.sin(y) * math.cos(y) * math.exp(-real(2) * abs(x)))
     tx, ty = math.tanh(x), math.tan(y)
@@ -278,6 +280,8 @@ def acosh(z):
     real = type(x)
     if has_infinity(x, y):
         return complex(real(math.inf), math.atan2(y, x))
+    if x == 0 and y != y:
+        return complex(y, real(1.5707963267948966))
     s = square_root(complex(x - real(1), y))
     t = square_root(complex(x + real(1), y))
     return complex(math.asinh(s.real * t.real + s.imag * t.imag), real(2) * math.atan2(s.imag, t.real))
@@ -287,7 +291,7 @@ def inverse_tanh_right(x, y):
     """For x >= 0, or a zero of either sign."""
     real = type(x)
     size = abs(y)
-    if x > real(1e18) or size > real(1e18):
+    if (x > real(1e18) or size > real(1e18)) and x == x and y == y:
         h = math.hypot(x * real(0.5), y * real(0.5))
         return complex(x / real(4) / h / h, math.copysign(real(1.5707963267948966), y))
     gap = real(1) - x

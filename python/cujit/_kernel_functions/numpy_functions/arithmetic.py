@@ -127,23 +127,37 @@ def square(x):
     return type(x)(x * x)
 
 
+@tells_overflow
+def reciprocal_of_complex(x):
+    """By the larger part first: real and imaginary zeros keep NumPy's signs, which 1 / x does not."""
+    real, imag = x.real, x.imag
+    one = type(real)(1)
+    if abs(real) >= abs(imag):
+        ratio = imag / real
+        size = real + imag * ratio
+        return complex(one / size, -ratio / size)
+    ratio = real / imag
+    size = real * ratio + imag
+    return complex(ratio / size, -one / size)
+
+
 @stands_for("numpy.reciprocal", doc="1 / x.")
 @of_one
 @tells_overflow
 def reciprocal(x):
     if isinstance(x, INTEGER):
         return type(x)(x if x == 1 or x == -1 else 0)
+    if isinstance(x, complex):
+        return reciprocal_of_complex(x)
     return type(x)(type(x)(1) / x)
 
 
 def sign_of_complex(x):
-    if x == 0:
-        return x
     real, imag = x.real, x.imag
+    if x == 0:
+        return complex(type(real)(0), type(real)(0))
     if math.isinf(real) == math.isinf(imag):
-        return x / abs(x)
-    if math.isnan(real) or math.isnan(imag):
-        return complex(real * imag, real * imag)
+        return complex(real / abs(x), imag / abs(x))
     one, zero = type(real)(1), type(real)(0)
     return complex(math.copysign(one, real), zero) if math.isinf(real) else complex(zero, math.copysign(one, imag))
 
