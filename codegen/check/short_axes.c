@@ -44,9 +44,8 @@ static unsigned known_indices(const IrGraph *graph, const IrValue *index)
 /* Whether the index grows with a thread's place in its block. */
 static bool is_of_thread(const IrValue *index, int depth)
 {
-    for (uint32_t axis = 0; index->op == IR_INTRINSIC && axis < 3; axis++)
-        if (index->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
-            return true;
+    if (index->op == IR_INTRINSIC)
+        return intrinsic_axis(INTRINSIC_CUDA_THREAD_IDX, index->intrinsic) >= 0;
     bool is_sum = index->op == IR_ADD || index->op == IR_SUB || index->op == IR_CONVERT || index->op == IR_WRAP ||
                   index->op == IR_PHI;
     for (uint32_t i = 0; is_sum && depth && i < index->operand_count; i++)

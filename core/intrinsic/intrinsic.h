@@ -106,6 +106,13 @@ extern const IntrinsicInfo intrinsic_info[INTRINSIC_COUNT];
 /* The register of an AXES row for x, y or z: 0, 1 or 2. */
 static inline IntrinsicId intrinsic_on_axis(IntrinsicId axes, uint32_t axis) { return (IntrinsicId)(axes + 1 + axis); }
 
+/* The axis of a register of the AXES row; -1: it is none of these. */
+static inline int intrinsic_axis(IntrinsicId axes, IntrinsicId id)
+{
+    int axis = (int)id - (int)axes - 1;
+    return axis >= 0 && axis < 3 ? axis : -1;
+}
+
 /* Lanes of a warp give each other values; the first operand is their mask. */
 static inline bool intrinsic_is_exchange(IntrinsicId id)
 {

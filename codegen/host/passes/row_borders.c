@@ -680,11 +680,6 @@ static void split_loop(const Search *search)
     ir_renumber(function);
 }
 
-static bool is_plain_loop(const IrBlock *block)
-{
-    return block->first->op == IR_THREAD_LOOP && !block->first->operand_count;
-}
-
 static void split_if_bordered(IrFunc *function, IrBlock *loop)
 {
     Arena *arena = arena_create();
@@ -697,15 +692,12 @@ static void split_if_bordered(IrFunc *function, IrBlock *loop)
 void split_row_borders(IrModule *module)
 {
     IrBlock *loops[MOST_SPLIT];
-    uint32_t count = 0;
     if (!module->first->is_kernel || module->first->by_warps)
         return;
     if (!has_thread_loops(module->first) && (has_borders(module->first) || has_row_parts(module->first)))
         form_for_borders(module);
     IrFunc *kernel = module->first;
-    for (IrBlock *block = kernel->first; block && count < MOST_SPLIT; block = block->next)
-        if (is_plain_loop(block))
-            loops[count++] = block;
+    uint32_t count = list_thread_loops(kernel, loops, MOST_SPLIT);
     for (uint32_t i = 0; i < count; i++)
         split_if_bordered(kernel, loops[i]);
 }

@@ -61,21 +61,13 @@ static void cut_loop(Cut *cut)
     end_versions(&versions, ask(cut, versions.head), false);
 }
 
-static bool is_plain_loop(const IrBlock *block)
-{
-    return block->first->op == IR_THREAD_LOOP && !block->first->operand_count;
-}
-
 void cut_rows_by_divisors(IrModule *module)
 {
     IrBlock *loops[MOST_LOOPS];
     IrFunc *kernel = module->first;
-    uint32_t count = 0;
     if (!kernel->is_kernel || kernel->by_warps)
         return;
-    for (IrBlock *block = kernel->first; block && count < MOST_LOOPS; block = block->next)
-        if (is_plain_loop(block))
-            loops[count++] = block;
+    uint32_t count = list_thread_loops(kernel, loops, MOST_LOOPS);
     for (uint32_t i = 0; i < count; i++) {
         Arena *arena = arena_create();
         Cut cut = {.function = kernel, .arena = arena, .loop = loops[i]};

@@ -108,12 +108,9 @@ void split_whole_trips(IrModule *module)
 {
     IrBlock *loops[MOST_LOOPS];
     IrFunc *kernel = module->first;
-    uint32_t count = 0;
     if (!kernel->is_kernel || kernel->joins_rows)
         return;
-    for (IrBlock *block = kernel->first; block && count < MOST_LOOPS; block = block->next)
-        if (block->last->op == IR_THREAD_LOOP)
-            loops[count++] = block;
+    uint32_t count = list_thread_loops(kernel, loops, MOST_LOOPS);
     for (uint32_t i = 0; i < count; i++)
         split_if_whole(kernel, loops[i]);
 }

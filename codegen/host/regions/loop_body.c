@@ -28,6 +28,15 @@ LoopBody find_loop_body(const IrValue *loop, Arena *arena)
     return body;
 }
 
+uint32_t list_thread_loops(const IrFunc *function, IrBlock **out, uint32_t most)
+{
+    uint32_t count = 0;
+    for (IrBlock *block = function->first; block && count < most; block = block->next)
+        if (block->first->op == IR_THREAD_LOOP && !block->first->operand_count)
+            out[count++] = block;
+    return count;
+}
+
 bool suits_any_loop(const IrValue *value)
 {
     switch (value->op) {

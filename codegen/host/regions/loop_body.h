@@ -12,6 +12,9 @@ typedef struct LoopBody {
 
 /* loop: a thread_loop. The arrays are the arena's. */
 LoopBody find_loop_body(const IrValue *loop, Arena *arena);
+/* The function's loops over threads that take no operands, and are alone in their blocks: of these, the first ones, in a list
+ * that stays while blocks are added. Returns how many. */
+uint32_t list_thread_loops(const IrFunc *function, IrBlock **out, uint32_t most);
 /* Whether the operation may stand in two loops over the same threads, each of which runs some of them, or in one that takes
  * several trips at a time: it concerns its thread alone, and goes on. */
 bool suits_any_loop(const IrValue *value);

@@ -193,9 +193,9 @@ bool is_made_at_start(const IrValue *value)
 static bool is_uniform_intrinsic(const Regions *regions, const IrValue *value)
 {
     const IntrinsicInfo *row = &intrinsic_info[value->intrinsic];
-    for (uint32_t axis = 0; axis < 3 && (regions->by_rows || regions->by_warps); axis++)
-        if (axis != regions->kernel->row_axis && value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis))
-            return true;
+    int axis = intrinsic_axis(INTRINSIC_CUDA_THREAD_IDX, value->intrinsic);
+    if (axis >= 0 && axis != regions->kernel->row_axis && (regions->by_rows || regions->by_warps))
+        return true;
     return row->kind == INTRINSIC_KIND_MATH || row->family == FAMILY_BLOCK_REGISTER;
 }
 

@@ -164,12 +164,12 @@ static Steps steps_of_product(const Instance *in, const IrValue *value)
 
 static Steps steps_of_register(const IrValue *value)
 {
-    for (uint32_t axis = 0; axis < AXES; axis++)
-        if (value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis)) {
-            Steps steps = {{SAME}};
-            steps.by_axis[axis] = NEXT;
-            return steps;
-        }
+    int axis = intrinsic_axis(INTRINSIC_CUDA_THREAD_IDX, value->intrinsic);
+    if (axis >= 0) {
+        Steps steps = {{SAME}};
+        steps.by_axis[axis] = NEXT;
+        return steps;
+    }
     if (value->intrinsic == INTRINSIC_CUDA_LANEID)
         return (Steps){{NEXT, FAR, FAR}};
     return intrinsic_info[value->intrinsic].family == FAMILY_BLOCK_REGISTER ? (Steps){{SAME}}
@@ -363,10 +363,9 @@ static bool belongs_to_block(const IrValue *value)
     if (value->op != IR_INTRINSIC)
         return false;
     const IntrinsicInfo *row = &intrinsic_info[value->intrinsic];
-    for (uint32_t axis = 0; axis < AXES; axis++)
-        if (value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, axis) ||
-            value->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_BLOCK_IDX, axis))
-            return false;
+    if (intrinsic_axis(INTRINSIC_CUDA_THREAD_IDX, value->intrinsic) >= 0 ||
+        intrinsic_axis(INTRINSIC_CUDA_BLOCK_IDX, value->intrinsic) >= 0)
+        return false;
     return row->kind != INTRINSIC_KIND_MATH && row->family != FAMILY_BLOCK_REGISTER;
 }
 

@@ -1,8 +1,6 @@
 /* What common_loop.c has made of loops whose trips begin with a thread's place, for the passes behind it. */
 #include "codegen/host/regions/trip_test.h"
 
-enum { AXES = 3 };
-
 static bool read_axis(const IrValue *place, int *axis)
 {
     if (place->op == IR_CONVERT && place->type->scalar == SCALAR_INT64)
@@ -12,10 +10,8 @@ static bool read_axis(const IrValue *place, int *axis)
         return false;
     if (place->intrinsic == INTRINSIC_CUDA_LANEID)
         return place->block->function->by_warps;
-    for (*axis = 0; *axis < AXES; ++*axis)
-        if (place->intrinsic == intrinsic_on_axis(INTRINSIC_CUDA_THREAD_IDX, (uint32_t)*axis))
-            return true;
-    return false;
+    *axis = intrinsic_axis(INTRINSIC_CUDA_THREAD_IDX, place->intrinsic);
+    return *axis >= 0;
 }
 
 bool read_trip_test(const IrValue *value, TripTest *out)
