@@ -378,6 +378,26 @@ def test_reductions(monkeypatch):
     assert {place_of(text)[1] for text in texts} == {test_reductions.__code__.co_firstlineno + 3}
 
 
+ARRAYS = """
+import warnings
+import numpy as np
+from cujit import cuda
+
+x = cuda.to_device(np.full((4, 4), 2**62))
+for function in (lambda: x @ x, lambda: x.cumsum(), lambda: x + x, lambda: np.multiply(x, x), lambda: x.sum(axis=0)):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        function()
+    print({(each.category.__name__, each.lineno) for each in caught})
+"""
+
+
+def test_functions_of_device_arrays(run_python):
+    """At the program's line; where in cujit they are computed, the report says."""
+    assert run_python(ARRAYS, CUJIT_CHECK="overflow", CUJIT_CACHE="0").splitlines() == ["{('OverflowWarning', 7)}"] * 5
+    assert run_python(ARRAYS, CUJIT_CACHE="0").splitlines() == ["set()"] * 5
+
+
 def test_from_the_disk_cache(monkeypatch, tmp_path):
     monkeypatch.setenv("CUJIT_CACHE_DIR", str(tmp_path))
     for _ in range(2):
