@@ -18,8 +18,8 @@ def test_a_fault_elsewhere_is_not_the_row_s(tmp_path):
     assert not run(row._replace(source="def launch(check):\n    pass  # fault\n"), tmp_path).found
 
 
-@pytest.mark.parametrize("check, least, memories", [("bounds", 40, 7), ("race", 25, 2), ("init", 34, 4),
-                                                    ("barrier", 12, 1), ("overflow", 35, 3)])
+@pytest.mark.parametrize("check, least, memories", [("bounds", 40, 7), ("race", 25, 2), ("init", 55, 4),
+                                                    ("barrier", 12, 1), ("overflow", 55, 3)])
 def test_there_are_enough(check, least, memories):
     rows = [row for row in ROWS if row.check == check]
     assert len(rows) >= least and len({row.memory for row in rows}) >= memories
