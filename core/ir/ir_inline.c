@@ -99,14 +99,28 @@ static IrValue *copy_plain(Copy *copy, Body *body, const IrValue *value, IrBlock
     return made;
 }
 
+/* Behind the kernel's parameters, which is before all calls. */
+static IrValue *shared_at_entry(IrBlock *entry, const IrValue *value)
+{
+    IrValue *before = NULL, *end = entry->last, *rest = entry->first;
+    for (; rest && rest->op == IR_PARAM; rest = rest->next)
+        before = rest;
+    *(before ? &before->next : &entry->first) = NULL;
+    entry->last = before;
+    IrValue *made = ir_append(entry, IR_SHARED, value->type, &value->pos, 0, NULL);
+    made->storage = value->storage;
+    made->next = rest;
+    entry->last = rest ? end : made;
+    return made;
+}
+
 /* One array for all copies of a SHARED value. */
-static IrValue *copy_shared(Copy *copy, const IrValue *value, IrBlock *to)
+static IrValue *copy_shared(Copy *copy, const IrValue *value)
 {
     for (uint32_t i = 0; i < copy->shared_count; i++)
         if (copy->shared[2 * i] == value)
             return (IrValue *)copy->shared[2 * i + 1];
-    IrValue *made = ir_append(to, IR_SHARED, value->type, &value->pos, 0, NULL);
-    made->storage = value->storage;
+    IrValue *made = shared_at_entry(copy->out->first, value);
     if (copy->shared_count == MOST_SHARED) {
         copy->failed = true;
         return made;
@@ -169,7 +183,7 @@ static IrBlock *copy_block(Copy *copy, Body *body, const IrBlock *block, IrValue
     for (const IrValue *value = block->first; value && !copy->failed; value = value->next) {
         copy->failed = copy->out->value_count > MOST_VALUES;
         if (value->op == IR_SHARED)
-            body->values[value->id] = copy_shared(copy, value, to);
+            body->values[value->id] = copy_shared(copy, value);
         else if (value->op == IR_PARAM)
             body->values[value->id] = arguments[value->index];
         else if (value->op == IR_RETURN && !is_kernel)
