@@ -97,6 +97,29 @@ def float_atomics(n):
     return "\n".join(["def kernel(x, m):", *lines])
 
 
+def atomics_with_results(n):
+    lines = [f"    s += cuda.atomic.add(counters, m + {k}, 1)" for k in range(n)]
+    return "\n".join(["def kernel(counters, m):", "    s = 0", *lines, "    counters[0] = s"])
+
+
+def loads_before_stores(n):
+    loads = [f"    v{k} = x[i + {k}]" for k in range(n)]
+    lines = [f"    x[i + {k}] = v{k} + v{(k + 1) % n}" for k in range(n)]
+    return "\n".join(["def kernel(x):", "    i = cuda.grid(1)", *loads, *lines])
+
+
+def global_arrays(n):
+    arrays = [f"array{k} = numpy.arange(4.0) + {k}" for k in range(n)]
+    return "\n".join(["import numpy", *arrays, "def kernel(x):", "    i = cuda.grid(1)",
+                      *(f"    x[i + {k}] = array{k}[i]" for k in range(n))])
+
+
+def any_number_of_arguments(n):
+    return "\n".join(["def f(*values):", "    s = 0.0", "    for v in values:", "        s += v", "    return s",
+                      "def kernel(x):", "    i = cuda.grid(1)",
+                      f"    x[i] = f({', '.join(f'x[i + {k}]' for k in range(n))})"])
+
+
 def indices_from_memory(n):
     """Each is checked on the CPU device."""
     lines = [f"    s += x[int(x[i + {k}])]" for k in range(n)]
@@ -224,7 +247,7 @@ def nested_tuples(n):
 
 
 SHAPES = [
-    (straight_line, [500, 2000, 8000, 32000]), (chain, [100, 400, 1600, 6400]),
+    (straight_line, [500, 2000, 8000, 32000]), (chain, [100, 400, 1600, 6400, 12800]),
     (stores, [250, 1000, 4000, 16000, 64000]),
     (chained_functions, [8, 64, 256]), (functions_called_twice, [32, 64, 128, 256]), (nested_ifs, [8, 16, 90]),
     (nested_loops, [4, 8, 18]), (loops_in_a_row, [25, 100, 400, 1600, 6400, 12800, 25600]),
@@ -238,14 +261,16 @@ SHAPES = [
     (generator_expressions, [100, 400, 1600]), (arguments, [8, 32, 128]),
     (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
     (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000, 36000]), (indices_from_memory, [250, 500, 1000, 4000]),
-    (float_atomics, [400, 1600, 6400]), (loop_with_breaks, [100, 400, 1600]),
+    (loads_before_stores, [200, 800, 3200]), (global_arrays, [100, 400, 1600]),
+    (any_number_of_arguments, [100, 400, 1600, 6400]),
+    (float_atomics, [400, 1600, 6400]), (atomics_with_results, [400, 1600, 6400]), (loop_with_breaks, [100, 400, 1600]),
     (ifs_in_a_loop, [75, 300, 1200]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),
     (indexed_argument, [60, 250, 1000, 4000]), (nested_tuples, [64, 128, 256, 512, 1024, 2048, 4096]),
 ]
 TUPLE_ARGUMENTS = {tuple_argument, indexed_argument}
 NUMBER_ARGUMENTS = {loops_of_the_same_end, variables_of_ifs, variables_of_ifs_in_a_loop, variables_of_loops,
-                    captured_variables, shared_variables, generator_expressions, float_atomics}
+                    captured_variables, shared_variables, generator_expressions, float_atomics, atomics_with_results}
 
 
 def signature_of(shape, size, kernel):
@@ -254,6 +279,8 @@ def signature_of(shape, size, kernel):
         arguments[0] = types.UniTuple(types.int64, size)
     if shape in NUMBER_ARGUMENTS:
         arguments[1] = types.int64
+    if shape is atomics_with_results:
+        arguments[0] = types.int64[::1]
     return tuple(arguments)
 
 

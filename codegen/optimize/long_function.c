@@ -9,7 +9,15 @@
 #include "codegen/optimize/pass_builder.h"
 #include "core/base/table.h"
 
-enum { LONGEST_BLOCK = 1000, LONGEST_SUM = 64 };
+enum { LONGEST_SUM = 64 };
+
+bool has_long_blocks(const Emitter *emitter)
+{
+    for (LLVMValueRef each = LLVMGetFirstFunction(emitter->llvm_module); each; each = LLVMGetNextFunction(each))
+        if (has_longer_block(each, LONGEST_BLOCK))
+            return true;
+    return false;
+}
 
 void part_long_blocks(Emitter *emitter)
 {

@@ -4,7 +4,9 @@
 
 #include "codegen/emit.h"
 
-/* Parts the module's long blocks: a code generator makes one graph of a block. Behind LLVM's passes, which join them. */
+/* Whether the module has long blocks; parts them. A code generator makes one graph of a block. Behind LLVM's passes, which join
+ * them. */
+bool has_long_blocks(const Emitter *emitter);
 void part_long_blocks(Emitter *emitter);
 /* Constants of floats come from tables: a code generator looks through all that a function has for each of them. */
 void tabulate_constants(Emitter *emitter);

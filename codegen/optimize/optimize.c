@@ -197,16 +197,18 @@ bool optimize_module(Emitter *emitter)
         part_loops(emitter);
     } else if (has_long_sums(emitter))
         machine_leave_passes(emitter->held, CODE_WITHOUT_STRENGTH_REDUCTION);
-    if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_NVPTX)
+    if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_HOST)
+        tabulate_constants(emitter);
+    if (changes & (PIPELINE_LINEAR | PIPELINE_FAST_CODE))
         part_long_blocks(emitter);
+    else if (emitter->target->kind == TARGET_HOST && has_long_blocks(emitter))
+        machine_leave_passes(emitter->held, CODE_OF_SHORT_BLOCKS);
     if (emitter->options->opt > 0 && !(changes & PIPELINE_FAST_CODE) && shorten_long_lives(emitter))
         changes |= PIPELINE_KEEP_COPIES;
     if (changes & PIPELINE_KEEP_COPIES && emitter->target->kind == TARGET_NVPTX)
         machine_leave_passes(emitter->held, CODE_WITHOUT_COALESCER);
     if (changes & PIPELINE_NO_STRAIGHT_LINES)
         leave_straight_lines(emitter->context);
-    if (changes & PIPELINE_LINEAR && emitter->target->kind == TARGET_HOST)
-        tabulate_constants(emitter);
     if (changes & PIPELINE_FAST_CODE) {
         machine_spoil(emitter->held);
         make_code_fast(emitter->machine);

@@ -142,12 +142,28 @@ bool leaves_pass(const LeftPass *left, llvm::StringRef pass, llvm::StringRef bef
     return false;
 }
 
+/* Behind the code generator's passes over LLVM IR, which would join the parts. */
+struct ShortBlocks : llvm::FunctionPass {
+    static char ID;
+
+    ShortBlocks() : FunctionPass(ID) {}
+
+    bool runOnFunction(llvm::Function &function) override
+    {
+        split_blocks(llvm::wrap(&function), LONGEST_BLOCK);
+        return true;
+    }
+};
+
+char ShortBlocks::ID;
+
 /* Strength reduction of loops skips functions that are not to be optimized, but what it wants beforehand, the users of counters,
  * is found for them all the same: LLVM asks of each loop how often it runs, given the ends of all loops before it. The machine's
  * combiner does not skip them, and finds anew how deep the operations of a block lie for each that it may change. Nor does the
  * register coalescer, which goes through all copies that it could not join yet behind each block; what it asks for, where each
  * register lives, takes a bit of each block for each. The machine's scheduler asks for that, too, and does nothing for GPUs.
- * Without these nobody needs the last uses of registers, which are found likewise. */
+ * Without these nobody needs the last uses of registers, which are found likewise. The scheduler of a processor's finished code
+ * would see parts of a block joined again. */
 struct PassList : llvm::legacy::PassManager {
     unsigned left;
 
@@ -157,16 +173,28 @@ struct PassList : llvm::legacy::PassManager {
     {
         return (left & CODE_WITHOUT_STRENGTH_REDUCTION && pass == loop_strength_reduction()) ||
                (left & CODE_WITHOUT_COMBINER && pass == &llvm::MachineCombinerID) ||
-               (left & CODE_WITHOUT_COALESCER && (pass == &llvm::RegisterCoalescerID ||
-                                                  pass == &llvm::MachineSchedulerID || pass == &llvm::LiveVariablesID));
+               (left & CODE_WITHOUT_COALESCER &&
+                (pass == &llvm::RegisterCoalescerID || pass == &llvm::MachineSchedulerID ||
+                 pass == &llvm::LiveVariablesID)) ||
+               (left & CODE_OF_SHORT_BLOCKS && pass == &llvm::PostRASchedulerID);
     }
 
     void add(llvm::Pass *pass) override
     {
-        if (leaves(pass->getPassID()))
+        llvm::AnalysisID id = pass->getPassID();
+        if (leaves(id))
             delete pass;
         else
             llvm::legacy::PassManager::add(pass);
+        if (left & CODE_OF_SHORT_BLOCKS && id == last_before_selection())
+            llvm::legacy::PassManager::add(new ShortBlocks);
+    }
+
+    static llvm::AnalysisID last_before_selection()
+    {
+        static const llvm::AnalysisID id =
+            std::unique_ptr<llvm::Pass>(llvm::createCodeGenPrepareLegacyPass())->getPassID();
+        return id;
     }
 
     static llvm::AnalysisID loop_strength_reduction()
@@ -429,6 +457,13 @@ void branch_back_when_true(LLVMValueRef function)
         builder.SetInsertPoint(branch);
         llvm::InvertBranch(branch, builder);
     }
+}
+
+bool has_longer_block(LLVMValueRef function, unsigned longest)
+{
+    return llvm::any_of(*llvm::unwrap<llvm::Function>(function), [=](llvm::BasicBlock &block) {
+        return std::distance(block.getFirstNonPHIOrDbgOrAlloca(), block.end()) > longest;
+    });
 }
 
 void split_blocks(LLVMValueRef function, unsigned longest)

@@ -37,7 +37,8 @@ typedef void (*CodeChange)(void *state, LLVMValueRef function);
 void change_before_selection(CodeChange change, void *state);
 /* Conditional branches that lead back to the head of a loop are taken where their condition holds. */
 void branch_back_when_true(LLVMValueRef function);
-/* No block of the function has more instructions than that, but for its phis and allocas. */
+/* Whether the function has a block of more instructions than that, but for its phis and allocas; parts all such blocks. */
+bool has_longer_block(LLVMValueRef function, unsigned longest);
 void split_blocks(LLVMValueRef function, unsigned longest);
 /* Memory of the function's own that is loaded and stored as a whole becomes values, as by mem2reg, which looks for each anew at all
  * blocks below its stores. */
@@ -59,11 +60,14 @@ void make_code_fast(LLVMTargetMachineRef machine);
 /* The passes of a machine's code generator, set up: which takes a fourth of a small kernel's way to PTX. They make code of one
  * module after the other, each the same as if they were new. */
 typedef struct CodePasses CodePasses;
+/* Instructions of a block: code generators compare the accesses of one block with each other, and more. */
+enum { LONGEST_BLOCK = 1000 };
 /* What is not among them, even for functions that are not to be optimized; bits. */
 enum {
     CODE_WITHOUT_STRENGTH_REDUCTION = 1, /* of loops, and what is found out for it */
     CODE_WITHOUT_COMBINER = 2, /* of a block's operations, which makes chains of them shorter */
-    CODE_WITHOUT_COALESCER = 4 /* nor where registers live: a GPU's copies between them stay, for ptxas to join them */
+    CODE_WITHOUT_COALESCER = 4, /* nor where registers live: a GPU's copies between them stay, for ptxas to join them */
+    CODE_OF_SHORT_BLOCKS = 8 /* split_blocks() in front of the choice of instructions, and no scheduler behind it all */
 };
 /* NULL: the machine makes no such code. It has to live as long as they do. */
 CodePasses *make_code_passes(LLVMTargetMachineRef machine, LLVMCodeGenFileType type, unsigned left);

@@ -1,4 +1,5 @@
 """Kernels beyond the limits of size_limit.def: which passes they do without, and that they compute the same."""
+import platform
 import re
 import shutil
 import subprocess
@@ -242,6 +243,29 @@ def test_blocks_are_not_long_for_a_gpu():
     text = cuda.jit(make(ifs(1100))).inspect("llvm", (VECTOR, types.int64), SM)
     lengths = [len(block.splitlines()) for block in re.split(r"\n\n(?=\d+:)", text)]
     assert len(lengths) > 1 and max(lengths) < 1100
+
+
+@pytest.mark.parametrize("shape, count", [(lines, 4000), (variables, 2100)])
+def test_blocks_of_a_large_kernel_are_not_long_for_a_cpu(shape, count):
+    """Its code generator looks at all copies of a block for each instruction that changes flags."""
+    if cuda.get_current_device().kind != "cpu":
+        pytest.skip("code of the CPU device")
+    text = cuda.jit(make(shape(count))).inspect("llvm", (VECTOR, types.int64), None)
+    lengths = [len(re.findall(r"\n  (?!.* = (?:phi|alloca) )", block)) for block in re.split(r"\n\n(?=\d+:)", text)]
+    assert 900 < max(lengths) <= 1010    # with names and attributes of the function
+
+
+@pytest.mark.parametrize("count, are_operands", [(230, True), (400, False)])
+def test_long_blocks_are_parted_for_a_cpu(count, are_operands):
+    """Its schedulers compare the accesses of a block with each other. What another one has loaded is in a register."""
+    if cuda.get_current_device().kind != "cpu" or platform.machine() != "x86_64":
+        pytest.skip("code of the CPU device")
+    loads = "\n".join(f"    a{k} = x[i + {k}]" for k in range(count))
+    adds = "\n".join(f"    s = s * 3 + a{k}" for k in range(count))
+    kernel = make(f"def kernel(x, y):\n    i = cuda.grid(1)\n{loads}\n    s = 0.0\n{adds}\n    y[i] = s")
+    assert not is_short_of_passes(kernel, (VECTOR, VECTOR), None)
+    moves = re.findall(r"\tv?mov[sua]p?[sd]\S*\t.*\(%r", cuda.jit(kernel).inspect("asm", (VECTOR, VECTOR), None))
+    assert (len(moves) < 20) == are_operands
 
 
 def test_constants_come_from_a_table():
