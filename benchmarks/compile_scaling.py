@@ -120,6 +120,13 @@ def any_number_of_arguments(n):
                       f"    x[i] = f({', '.join(f'x[i + {k}]' for k in range(n))})"])
 
 
+def fields_of_a_dataclass(n):
+    return "\n".join(["import dataclasses", "@dataclasses.dataclass", "class Fields:",
+                      *(f"    f{k}: float" for k in range(n)), "def kernel(x):", "    i = cuda.grid(1)",
+                      f"    p = Fields({', '.join(f'x[i + {k}]' for k in range(n))})",
+                      *(f"    x[i + {k}] = p.f{k} * 2" for k in range(n))])
+
+
 def indices_from_memory(n):
     """Each is checked on the CPU device."""
     lines = [f"    s += x[int(x[i + {k}])]" for k in range(n)]
@@ -262,7 +269,7 @@ SHAPES = [
     (ifs_in_a_row, [300, 1200, 4800, 19200, 76800]), (ifs_that_store, [300, 1200, 4800, 19200]),
     (ifs_of_constant_places, [300, 1200, 3000, 9000, 18000, 36000]), (indices_from_memory, [250, 500, 1000, 4000]),
     (loads_before_stores, [200, 800, 3200]), (global_arrays, [100, 400, 1600]),
-    (any_number_of_arguments, [100, 400, 1600, 6400]),
+    (fields_of_a_dataclass, [250, 1000, 4000]), (any_number_of_arguments, [100, 400, 1600, 6400]),
     (float_atomics, [400, 1600, 6400]), (atomics_with_results, [400, 1600, 6400]), (loop_with_breaks, [100, 400, 1600]),
     (ifs_in_a_loop, [75, 300, 1200]),
     (captured_tuple, [64, 500, 2000, 8000]), (tuple_argument, [60, 250, 1000, 4000]),

@@ -2,6 +2,7 @@
 #include "core/type/type.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/hash.h"
@@ -95,17 +96,56 @@ const Type *type_array_swizzled(Arena *arena, const Type *array, uint8_t swizzle
     return keep(arena, type);
 }
 
+static int compare_name(const void *name, const void *place)
+{
+    return strcmp(name, **(const char *const *const *)place);
+}
+
+/* Of places of the same name the first one comes first. */
+static int compare_places(const void *a, const void *b)
+{
+    const char *const *first = *(const char *const *const *)a, *const *second = *(const char *const *const *)b;
+    int order = strcmp(*first, *second);
+    return order ? order : (first > second) - (first < second);
+}
+
+/* The tuple's items have names of their own. Thousands of fields are asked for one by one. */
+static void name_items(Arena *arena, Type *tuple, const char *const *names)
+{
+    const char **copies = ARENA_ARRAY(arena, const char *, tuple->count);
+    const char *const **places = ARENA_ARRAY(arena, const char *const *, tuple->count);
+    for (uint32_t i = 0; i < tuple->count; i++) {
+        copies[i] = arena_string(arena, names[i]);
+        places[i] = &copies[i];
+    }
+    if (tuple->count)
+        qsort(places, tuple->count, sizeof *places, compare_places);
+    tuple->names = copies;
+    tuple->by_name = places;
+}
+
+static bool own_member(const Type *tuple, const char *name, uint32_t *place)
+{
+    const char *const *const *found =
+        *name && tuple->count ? bsearch(name, tuple->by_name, tuple->count, sizeof *tuple->by_name, compare_name)
+                              : NULL;
+    if (found)
+        *place = (uint32_t)(*found - tuple->names);
+    return found;
+}
+
 bool type_member(const Type *tuple, const char *name, uint32_t *place)
 {
     assert(tuple->kind == TYPE_TUPLE && tuple->tag < TUPLE_TAG_COUNT);
-    const char *members = tuple_tag_info[tuple->tag].members;
-    for (*place = 0; *place < tuple->count; ++*place) {
-        const char *member = tuple->names ? tuple->names[*place] : members;
-        size_t length = tuple->names ? strlen(member) : strcspn(members, " ");
-        if (*member && strlen(name) == length && memcmp(name, member, length) == 0)
+    if (tuple->names)
+        return own_member(tuple, name, place);
+    const char *member = tuple_tag_info[tuple->tag].members;
+    for (*place = 0; *place < tuple->count && *member; ++*place) {
+        size_t length = strcspn(member, " ");
+        if (strlen(name) == length && memcmp(name, member, length) == 0)
             return true;
-        members += strcspn(members, " ");
-        members += strspn(members, " ");
+        member += length;
+        member += strspn(member, " ");
     }
     return false;
 }
@@ -167,15 +207,13 @@ const Type *type_pointer(Arena *arena, const Type *element)
 const Type *type_named_tuple(Arena *arena, const char *name, const Type *const *items, const char *const *names,
                              uint32_t count)
 {
-    const char **copies = ARENA_ARRAY(arena, const char *, count);
-    for (uint32_t i = 0; i < count; i++)
-        copies[i] = keep_name(arena, names[i]);
-    return keep(arena, (Type){.kind = TYPE_TUPLE,
-                              .tag = TUPLE_NAMED,
-                              .count = count,
-                              .names = copies,
-                              .items = arena_copy(arena, items, count * sizeof *items),
-                              .name = keep_name(arena, name)});
+    Type tuple = {.kind = TYPE_TUPLE,
+                  .tag = TUPLE_NAMED,
+                  .count = count,
+                  .items = arena_copy(arena, items, count * sizeof *items),
+                  .name = keep_name(arena, name)};
+    name_items(arena, &tuple, names);
+    return keep(arena, tuple);
 }
 
 const Type *type_dict(Arena *arena, const Type *const *items, const char *const *keys, uint32_t count)
@@ -209,10 +247,8 @@ const Type *type_with_items(Arena *arena, const Type *tuple, const Type *const *
     Type copy = *tuple;
     copy.items = arena_copy(arena, items, tuple->count * sizeof *items);
     copy.name = keep_name(arena, tuple->name);
-    const char **names = tuple->names ? ARENA_ARRAY(arena, const char *, tuple->count) : NULL;
-    for (uint32_t i = 0; names && i < tuple->count; i++)
-        names[i] = keep_name(arena, tuple->names[i]);
-    copy.names = names;
+    if (tuple->names)
+        name_items(arena, &copy, tuple->names);
     return keep(arena, copy);
 }
 

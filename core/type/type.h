@@ -108,6 +108,8 @@ typedef struct TypeField {
     FIELD(uint32_t, count, , number, )                                                                                \
     FIELD(const Type *const *, items, , types, count) /* tuples */                                                    \
     FIELD(const char *const *, names, , texts, count) /* named tuples and dataclasses, else NULL */                   \
+    /* places in names, in the order of what stands there, by which type_member() finds it: names tell it */          \
+    FIELD(const char *const *const *, by_name, , none, )                                                              \
     FIELD(const char *, name, , text, ) /* the same, enums and records, else NULL */                                  \
     FIELD(const TypeField *, fields, , fields, count) /* records */                                                   \
     /* objects, closures, bound methods: identity of a compile-time value (a Constant of snapshot.h); enums and */    \

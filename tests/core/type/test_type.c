@@ -188,6 +188,29 @@ static void test_tags(void)
     }
 }
 
+/* Of thousands of names each is found without a look at all others: they lie in order, in copies, too. */
+static void check_order_of_names(Arena *arena)
+{
+    enum { COUNT = 300 };
+    char texts[COUNT][8];
+    const char *names[COUNT];
+    const Type *items[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++) {
+        snprintf(texts[i], sizeof texts[i], "f%u", (unsigned)i * 7 % COUNT);
+        names[i] = texts[i];
+        items[i] = TYPE_OF(INT64);
+    }
+    const Type *made = type_named_tuple(arena, "Fields", items, names, COUNT);
+    const Type *types[] = {made, type_copy(arena, made), type_with_items(arena, made, items),
+                           type_dict(arena, items, names, COUNT)};
+    for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+        for (uint32_t i = 0, place; i < COUNT; i++) {
+            CHECK(type_member(types[k], names[i], &place) && place == i);
+            CHECK(!i || strcmp(*types[k]->by_name[i - 1], *types[k]->by_name[i]) < 0);
+            CHECK(types[k]->by_name[i] >= types[k]->names && types[k]->by_name[i] < types[k]->names + COUNT);
+        }
+}
+
 static void test_members(Arena *arena)
 {
     uint32_t place;
@@ -198,6 +221,7 @@ static void test_members(Arena *arena)
     CHECK(type_member(parsed(arena, "named Point(x: f64, yy: f64)"), "yy", &place) && place == 1);
     CHECK(!type_member(parsed(arena, "named Point(x: f64, yy: f64)"), "y", &place));
     CHECK(!type_member(parsed(arena, "(i64, i64)"), "", &place));
+    check_order_of_names(arena);
     CHECK(type_is_plain_tuple(parsed(arena, "(i64, i64)")) && !type_is_plain_tuple(TYPE_OF(INT64)));
     CHECK(!type_is_plain_tuple(parsed(arena, "range(i64, i64, i64)")));
 }
