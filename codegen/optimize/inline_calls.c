@@ -16,9 +16,16 @@ static bool has_own_arrays(const IrFunc *function)
     return false;
 }
 
+/* Where threads may wait for ever, the call of a function of the library says which line of the program is told of. */
+static bool tells_line(const IrFunc *function, unsigned effects)
+{
+    return function->source && function->source->is_library && effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
+}
+
 void inline_calls(IrModule *module)
 {
-    if (!module->first->is_kernel || module->function_count == 1 || ir_module_effects(module) & EFFECT_WATCHED)
+    unsigned effects = ir_module_effects(module);
+    if (!module->first->is_kernel || module->function_count == 1 || effects & EFFECT_WATCHED)
         return;
     Arena *arena = arena_create();
     const Inlining *chosen = choose_inlined(module, arena);
@@ -26,7 +33,7 @@ void inline_calls(IrModule *module)
     uint32_t place = 0;
     for (const IrFunc *function = module->first; function; function = function->next, place++) {
         inlined[place] = chosen[place].is_inlined && !function->assembly && !function->lacks_body &&
-                         (chosen[place].copies <= 1 || !has_own_arrays(function));
+                         !tells_line(function, effects) && (chosen[place].copies <= 1 || !has_own_arrays(function));
         any = any || inlined[place];
     }
     IrFunc *made = any ? ir_inlined_kernel(module, inlined, module->arena) : NULL;
