@@ -16,24 +16,27 @@ static bool has_own_arrays(const IrFunc *function)
     return false;
 }
 
-/* Where threads may wait for ever, the call of a function of the library says which line of the program is told of. */
-static bool tells_line(const IrFunc *function, unsigned effects)
+static bool waits_for_threads(const IrValue *value)
 {
-    return function->source && function->source->is_library && effects & (EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC);
+    enum { WAITS = EFFECT_BLOCK_SYNC | EFFECT_WARP_SYNC | EFFECT_GRID_SYNC | EFFECT_CLUSTER };
+    return value->op == IR_INTRINSIC && intrinsic_info[value->intrinsic].effects & WAITS;
 }
 
 void inline_calls(IrModule *module)
 {
-    unsigned effects = ir_module_effects(module);
-    if (!module->first->is_kernel || module->function_count == 1 || effects & EFFECT_WATCHED)
+    if (!module->first->is_kernel || module->function_count == 1 || ir_module_effects(module) & EFFECT_WATCHED)
         return;
     Arena *arena = arena_create();
     const Inlining *chosen = choose_inlined(module, arena);
     bool *inlined = ARENA_ARRAY(arena, bool, module->function_count), any = false;
+    bool *waits = ARENA_ARRAY(arena, bool, module->function_count);
+    ir_functions_with(module, waits_for_threads, waits);
     uint32_t place = 0;
     for (const IrFunc *function = module->first; function; function = function->next, place++) {
-        inlined[place] = chosen[place].is_inlined && !function->assembly && !function->lacks_body &&
-                         !tells_line(function, effects) && (chosen[place].copies <= 1 || !has_own_arrays(function));
+        /* The call of one of cujit's own is where threads that wait for ever are told of. */
+        bool tells_line = waits[place] && function->source && function->source->is_library;
+        inlined[place] = chosen[place].is_inlined && !function->assembly && !function->lacks_body && !tells_line &&
+                         (chosen[place].copies <= 1 || !has_own_arrays(function));
         any = any || inlined[place];
     }
     IrFunc *made = any ? ir_inlined_kernel(module, inlined, module->arena) : NULL;
