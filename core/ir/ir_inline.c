@@ -61,6 +61,8 @@ static IrValue *folded(const IrValue *value, IrValue *const *operands, IrBlock *
 static IrValue *constant_result(const IrFunc *callee, IrBlock *to)
 {
     const IrValue *end = callee->first->last;
+    if (callee->lacks_body || callee->assembly)
+        return NULL;
     if (end->op != IR_RETURN || !end->operand_count || !is_constant(end->operands[0]) ||
         !type_is_integer(end->operands[0]->type))
         return NULL;

@@ -417,6 +417,8 @@ def test_numpy_of_one_complex_number(name, dtype):
 @pytest.mark.parametrize("name", "negative absolute square reciprocal conjugate sign sqrt log angle".split())
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_numpy_of_special_complex_numbers(name, dtype):
+    if name == "sign" and np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        pytest.skip("NumPy 1 gives the sign of the real part")
     parts = [0.0, -0.0, 1.0, -2.5, INF, -INF, NAN]
     x = np.array([complex(a, b) for a in parts for b in parts], dtype)
     with np.errstate(all="ignore"):
