@@ -25,7 +25,8 @@ static void check_value(Rewrite *rewrite, IrValue *value, void *user)
 {
     const Checks *checks = user;
     unsigned bits = (unsigned)(uintptr_t)table_get(checks->demanded, &value, sizeof value);
-    unsigned axes = bits & ((1u << FIRST_OVERFLOW_PART) - 1), parts = bits >> FIRST_OVERFLOW_PART;
+    unsigned axes = bits & ((1u << FIRST_OVERFLOW_PART) - 1);
+    unsigned parts = (bits & ~(1u << NEVER_FROM_END)) >> FIRST_OVERFLOW_PART;
     if (axes)
         check_bounds(rewrite, value, axes);
     if (parts)
@@ -70,14 +71,29 @@ static void drop_unused(IrModule *module)
     }
 }
 
+/* Indices are what they are where the launch says that they do not count from the end. */
+static void leave_out_wraps(IrFunc *function, const Table *demanded)
+{
+    for (IrBlock *block = function->first; block; block = block->next)
+        for (IrValue *value = block->first; value; value = value->next)
+            for (uint32_t i = 0; i < value->operand_count; i++) {
+                const IrValue *index = value->operands[i];
+                if (index && index->op == IR_WRAP &&
+                    (uintptr_t)table_get(demanded, &index, sizeof index) >> NEVER_FROM_END & 1)
+                    value->operands[i] = index->operands[0];
+            }
+}
+
 static void add_checks(IrModule *module, Checks *checks)
 {
     uint32_t before = module->exception_count;
     for (IrFunc *function = module->first; function; function = function->next)
         if (is_bounded(function))
             rewrite_function(function, check_value, checks);
-    for (IrFunc *function = module->first; function; function = function->next)
+    for (IrFunc *function = module->first; function; function = function->next) {
+        leave_out_wraps(function, checks->demanded);
         overflow_drop_marks(function);
+    }
     if (module->exception_count > before)
         mark_reporting(module);
     before = module->exception_count;

@@ -64,6 +64,14 @@ static bool is_moved(const IrValue *value)
            value->operands[1]->integer <= FARTHEST;
 }
 
+static const IrValue *without_constant(const IrValue *index, RangeTest *test)
+{
+    if (!is_moved(index))
+        return index;
+    test->first = index->op == IR_ADD ? index->operands[1]->integer : -index->operands[1]->integer;
+    return index->operands[0];
+}
+
 /* The index without such a constant, and before a negative one was counted from the end. Where the sum leaves its 64 bits,
  * it does not pass the test either: those have more bits, and an extent has fewer. */
 static const IrValue *split_index(const IrValue *value, uint32_t axis, RangeTest *test)
@@ -74,10 +82,7 @@ static const IrValue *split_index(const IrValue *value, uint32_t axis, RangeTest
         index = index->operands[0];
         test->from_end = true;
     }
-    if (is_moved(index)) {
-        test->first = index->op == IR_ADD ? index->operands[1]->integer : -index->operands[1]->integer;
-        index = index->operands[0];
-    }
+    index = without_constant(index, test);
     test->last = test->first + bounded_width(value) - 1;
     return index;
 }
@@ -135,8 +140,21 @@ static bool add_test_of_operation(Planner *planner, const Context *context, cons
     return overflow_test(planner->ranges, context, item->value, part, &test) && keep_test(planner, test);
 }
 
+/* The index is 0 or more. */
+static bool add_test_of_wrap(Planner *planner, const Context *context, const Item *item)
+{
+    const IrValue *index = item->value->operands[0];
+    RangeTest test = {.extent = range_between(planner->ranges, TYPE_OF(INT64), INT64_MAX, INT64_MAX)};
+    index = without_constant(index, &test);
+    test.last = test.first;
+    test.index = range_of(planner->ranges, context, index, (Place){item->value->block, NULL});
+    return add_test(planner, test);
+}
+
 static bool add_tests(Planner *planner, const Context *context, const Item *item)
 {
+    if (item->axis == NEVER_FROM_END)
+        return add_test_of_wrap(planner, context, item);
     if (item->axis >= FIRST_OVERFLOW_PART)
         return add_test_of_operation(planner, context, item);
     return item->value->op == IR_BROADCAST ? add_tests_of_broadcast(planner, context, item)
@@ -158,12 +176,14 @@ static void plan_item(Planner *planner, const IrFunc *function, const IrValue *v
 
 static unsigned operation_bits(const IrValue *value) { return overflow_parts(value) << FIRST_OVERFLOW_PART; }
 
+static unsigned wrap_bits(const IrValue *value) { return value->op == IR_WRAP ? 1u << NEVER_FROM_END : 0; }
+
 static void plan_function(Planner *planner, const IrFunc *function, unsigned (*bits_of)(const IrValue *value))
 {
     for (const IrBlock *block = function->first; block; block = block->next)
         for (const IrValue *value = block->first; value; value = value->next) {
             unsigned bits = bits_of(value);
-            for (uint32_t bit = 0; bits >> bit; bit++)
+            for (uint32_t bit = 0; bit < 32 && bits >> bit; bit++)
                 if (bits >> bit & 1)
                     plan_item(planner, function, value, bit);
         }
@@ -183,7 +203,7 @@ enum { TEST_OF_CODE = RANGE_NONE - 1 };
 /* Those that a small launch does not pass: what they are of comes from memory. */
 static LaunchTests hopeless_tests(const Planner *planner, const LaunchPlan *all)
 {
-    static const uint32_t grid[3] = {2, 1, 1}, block[3] = {32, 1, 1};
+    static const uint32_t grid[3] = {2, 2, 2}, block[3] = {32, 8, 4};
     const Ranges *ranges = planner->ranges;
     LaunchTests hopeless;
     uint8_t *parameters = ARENA_ARRAY(planner->arena, uint8_t, ranges->abi->size + 8);
@@ -265,7 +285,7 @@ static bool needs_check(const Planner *planner, const Item *item, const uint32_t
     return !item->is_planned;
 }
 
-static void demand_check(Table *demanded, const Item *item)
+static void set_bit(Table *demanded, const Item *item)
 {
     uintptr_t axes = (uintptr_t)table_get(demanded, &item->value, sizeof item->value);
     table_set(demanded, &item->value, sizeof item->value, (void *)(axes | (uintptr_t)1 << item->axis));
@@ -282,10 +302,13 @@ Table *plan_checks(const IrModule *module, CheckSet wanted, const LaunchTests *f
     planner->first_of_operations = planner->test_count;
     if (wanted & CHECKS_OF_OVERFLOW)
         plan_functions(planner, module, operation_bits);
+    plan_functions(planner, module, wrap_bits);
     const uint32_t *numbers = drop_proven(planner);
-    for (uint32_t i = 0; i < planner->item_count; i++)
-        if (needs_check(planner, &planner->items[i], numbers, failed))
-            demand_check(demanded, &planner->items[i]);
+    for (uint32_t i = 0; i < planner->item_count; i++) {
+        const Item *item = &planner->items[i];
+        if (needs_check(planner, item, numbers, failed) != (item->axis == NEVER_FROM_END))
+            set_bit(demanded, item);
+    }
     *plan = compact(planner);
     ranges_end(planner->ranges);
     return demanded;

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from made_kernels import made
 
-from cujit import cuda
+from cujit import cuda, float64, int64
 
 GRID, BLOCK = 3, 8
 THREADS = GRID * BLOCK
@@ -243,3 +243,55 @@ def test_random_kernels(seed):
         except IndexError:
             found = True
         assert found == expected, body
+
+
+# --- indices that count from the end -----------------------------------------------------------------------------
+
+def flat(x, out, n, m):
+    j, i = cuda.grid(2)
+    if 1 <= i < n - 1 and j < m:
+        out[i * m + j] = x[(i - 1) * m + j] + x[i * m + j + m]
+
+
+def moved(x, out, n, m):
+    i = cuda.grid(1)
+    if i < m:
+        out[i] = x[i + n]
+
+
+def periodic(x, out, n, m):
+    i = cuda.grid(1)
+    if i < m:
+        out[i] = x[i * n - 1]
+
+
+def kept(function):
+    return cuda.jit(function).inspect("checks", (float64[::1], float64[::1], int64, int64)).count(" wrap ")
+
+
+def test_which_indices_may_count_from_the_end():
+    """Not where a launch says that none does; always where the first of them does in any launch."""
+    if cuda.get_current_device().kind == "cuda":
+        pytest.skip("checks are the CPU device's")
+    assert kept(flat) == kept(moved) == 0
+    assert kept(periodic) == 1
+
+
+def test_launches_in_which_some_count_from_the_end():
+    x, out = np.arange(64.0), np.zeros(64)
+    kernel = cuda.jit(moved)
+    for n, m in (0, 64), (-5, 64), (0, 10), (-64, 64), (3, 61), (-1, 1):
+        kernel[2, 32](x, out, n, m)
+        np.testing.assert_array_equal(out[:m], x[np.arange(m) + n])
+    kernel = cuda.jit(periodic)
+    for n in 1, 2:
+        kernel[2, 32](x, out, n, 32)
+        np.testing.assert_array_equal(out[:32], x[np.arange(32) * n - 1])
+    kernel = cuda.jit(flat)
+    for rows in 8, 4:
+        kernel[(1, 2), (8, 4)](x, out, rows, 8)
+        square = x[:8 * rows].reshape(rows, 8)
+        np.testing.assert_array_equal(out[:8 * rows].reshape(rows, 8)[1:-1], square[:-2] + square[2:])
+    out[:] = 0
+    kernel[(1, 2), (8, 4)](x, out, 5, -8)   # no thread is at work
+    assert not out.any()
