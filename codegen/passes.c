@@ -27,6 +27,7 @@ static const Pass host_passes[] = {
     {"observe", observe_accesses, 0, OBSERVE_ACCESSES, OBSERVE_ACCESSES},
     {"yield", yield_in_waiting_loops, 0, OBSERVE_ACCESSES, 0},
     {"inline", inline_calls, 1, OBSERVE_NOTHING, 0},
+    {"counts", take_counts_out, 1, OBSERVE_NOTHING, 0},
     {"int32", narrow_integers, 1, OBSERVE_NOTHING, 0},
     {"stride", split_stride_loop, 0, OBSERVE_NOTHING, 0},
     {"axis", choose_row_axis, 0, OBSERVE_NOTHING, 0},

@@ -27,6 +27,8 @@ void mark_batched_loops(IrModule *module);
 /* --- host/ -------------------------------------------------------------------------------------------------------- */
 /* observe_accesses.c: tells the runtime of branches and accesses. */
 void observe_accesses(IrModule *module);
+/* loop_counts.c: takes what loops count by out of them. */
+void take_counts_out(IrModule *module);
 /* waiting_loops.c: makes loops in which a thread waits for what another one writes let the others run. */
 void yield_in_waiting_loops(IrModule *module);
 /* regions/stride_loop.c: makes of a kernel that is one grid-stride loop one trip of it. */

@@ -382,7 +382,15 @@ def limits(x, out):
         out[i] = limited(x[i], 0, 1) + limited(i, 1, 7)
 
 
+def while_strided(x, out):
+    i = cuda.grid(1)
+    while i < out.size:
+        out[i] = x[i]
+        i += cuda.gridsize(1)
+
+
 PASS_SAMPLES = {
+    "counts": (while_strided, "void(float32[::1], float32[::1])"),
     "inline": (limits, "void(float32[::1], float32[::1])"),
     "loads": (normalized, "void(float32[::1], float32[::1], float32[::1])"),
     "unroll": (small_array, "void(float32[::1], float32[::1])"),

@@ -8,7 +8,7 @@
 #include "core/ir/ir_graph.h"
 
 /* Recomputing more than this for every trip would not pay. */
-enum { LONGEST_PROLOGUE = 64 };
+enum { LONGEST_PROLOGUE = 64, DEEPEST = 16 };
 
 typedef struct StrideLoop {
     const IrLoop *loop;
@@ -21,6 +21,19 @@ typedef struct StrideLoop {
 static bool can_repeat(const IrValue *value)
 {
     return ir_is_repeatable(value) && !(value->op == IR_INTRINSIC && ir_is_routine(value));
+}
+
+/* Whether it depends on a thread's place in its block. Where it does not, all threads have the same trips: which goes around
+ * which then depends on what they touch (loop_places.c). */
+static bool differs(const IrValue *value, int depth)
+{
+    if (value->op == IR_INTRINSIC &&
+        (intrinsic_axis(INTRINSIC_CUDA_THREAD_IDX, value->intrinsic) >= 0 || value->intrinsic == INTRINSIC_CUDA_LANEID))
+        return true;
+    for (uint32_t i = 0; i < value->operand_count; i++)
+        if (depth == 0 || differs(value->operands[i], depth - 1))
+            return true;
+    return false;
 }
 
 /* index < end, by steps that are made before the loop. */
@@ -36,7 +49,7 @@ static bool counts_up(const IrGraph *graph, const IrLoop *loop, StrideLoop *out)
                         .cannot_overflow = is_moderate_bound(found.bound)};
     return found.variable == out->index && !found.saturates && out->index->type->scalar == SCALAR_INT64 &&
            !ir_loop_has(graph, loop, out->step->block) && is_never_below(out->step, 1) &&
-           only_returns(loop->header->last->targets[1]);
+           differs(out->start, DEEPEST) && only_returns(loop->header->last->targets[1]);
 }
 
 /* The header does nothing but compare. */
