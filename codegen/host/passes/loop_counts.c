@@ -5,6 +5,7 @@
  *         i += cuda.gridsize(1)
  *
  * so that the passes behind this one find a loop that counts as they do where it is written by range(). */
+#include "codegen/host/regions/front_values.h"
 #include "codegen/passes.h"
 #include "core/ir/ir_graph.h"
 
@@ -41,15 +42,9 @@ static IrValue *outside(Moved *moved, IrValue *value)
     IrValue *operands[4];
     for (uint32_t i = 0; i < value->operand_count; i++)
         operands[i] = outside(moved, value->operands[i]);
-    IrBlock *to = moved->before;
-    IrValue *end = to->last, *last = to->first;
-    while (last != end && last->next != end)
-        last = last->next;
-    to->last = last == end ? NULL : last;
-    *(to->last ? &to->last->next : &to->first) = NULL;
-    IrValue *made = ir_copy_value(to, value, operands);
-    made->next = end;
-    to->last = end;
+    IrValue *end = take_end(moved->before);
+    IrValue *made = ir_copy_value(moved->before, value, operands);
+    put_end(moved->before, end);
     moved->any = true;
     return moved->made[value->id] = made;
 }

@@ -8,6 +8,7 @@
  * No thread has a trip that the first one lacks, for indices rise with the thread and from trip to trip; nor does it have
  * one again after a trip that it lacked. */
 #include "codegen/host/regions/common_nest.h"
+#include "codegen/host/regions/front_values.h"
 #include "codegen/host/regions/regions.h"
 #include "codegen/host/regions/thread_bounds.h"
 #include "codegen/passes.h"
@@ -182,24 +183,6 @@ static bool is_common_loop(const IrGraph *graph, const IrLoop *loop, CommonLoop 
 }
 
 /* --- making them common ------------------------------------------------------------------------------------------------- */
-
-/* Takes the block's terminator away, to be put back. */
-static IrValue *take_end(IrBlock *block)
-{
-    IrValue *end = block->last, *before = NULL;
-    for (IrValue *value = block->first; value != end; value = value->next)
-        before = value;
-    block->last = before;
-    *(before ? &before->next : &block->first) = NULL;
-    return end;
-}
-
-static void put_end(IrBlock *block, IrValue *end)
-{
-    end->next = NULL;
-    *(block->last ? &block->last->next : &block->first) = end;
-    block->last = end;
-}
 
 /* A constant may stand in the loop. */
 static IrValue *outside(IrBlock *before, IrValue *value)

@@ -13,3 +13,20 @@ IrValue *front_widened(IrBlock *to, IrValue *value)
 {
     return value->type->scalar == SCALAR_INT64 ? value : ir_append(to, IR_CONVERT, TYPE_OF(INT64), NULL, 1, &value);
 }
+
+IrValue *take_end(IrBlock *block)
+{
+    IrValue *end = block->last, *before = NULL;
+    for (IrValue *value = block->first; value != end; value = value->next)
+        before = value;
+    block->last = before;
+    *(before ? &before->next : &block->first) = NULL;
+    return end;
+}
+
+void put_end(IrBlock *block, IrValue *end)
+{
+    end->next = NULL;
+    *(block->last ? &block->last->next : &block->first) = end;
+    block->last = end;
+}

@@ -1,4 +1,4 @@
-/* What is computed in front of loops over threads, to choose between them: values without a position. */
+/* What is computed in front of loops; where it is to choose between loops over threads: values without a position. */
 #ifndef CUJIT_CODEGEN_FRONT_VALUES_H
 #define CUJIT_CODEGEN_FRONT_VALUES_H
 
@@ -10,5 +10,9 @@ IrValue *front_number(IrBlock *to, int64_t number);
 IrValue *front_binary(IrBlock *to, IrOp op, IrValue *a, IrValue *b);
 /* The integer in int64: the same value where it is one. */
 IrValue *front_widened(IrBlock *to, IrValue *value);
+
+/* Takes the block's end away, so that values can be appended, to be put back. */
+IrValue *take_end(IrBlock *block);
+void put_end(IrBlock *block, IrValue *end);
 
 #endif
