@@ -104,11 +104,27 @@ static uint32_t narrow_part(Ranges *r, const Context *context, const IrValue *va
     return range_node(r, range_op(fact->op), value->type, node, bound, other, whole->op == IR_SUB ? -1 : 1, 0);
 }
 
+/* The comparison is of a quotient of the value. */
+static uint32_t narrow_dividend(Ranges *r, const Context *context, const IrValue *value, uint32_t node,
+                                const Fact *fact)
+{
+    const IrValue *quotient = fact->left;
+    if (quotient->op != IR_FLOORDIV || !type_equal(quotient->type, value->type) ||
+        !is_same(quotient->operands[0], value, DEEPEST_SAME))
+        return node;
+    uint32_t whole = range_of(r, context, quotient, fact->place);
+    whole = range_node(r, range_op(fact->op), value->type, whole, range_of(r, context, fact->right, fact->place),
+                       RANGE_NONE, 0, 0);
+    uint32_t divisor = range_of(r, context, quotient->operands[1], fact->place);
+    return range_node(r, RANGE_DIVIDED, value->type, node, divisor, whole, 0, 0);
+}
+
 static uint32_t narrow_by_fact(Ranges *r, const Context *context, const IrValue *value, uint32_t node, const Fact *fact)
 {
     if (is_same(fact->left, value, DEEPEST_SAME))
         return range_node(r, range_op(fact->op), value->type, node, range_of(r, context, fact->right, fact->place),
                           RANGE_NONE, 0, 0);
+    node = narrow_dividend(r, context, value, node, fact);
     return narrow_part(r, context, value, node, fact);
 }
 

@@ -32,6 +32,7 @@ static unsigned known_of_new(const Ranges *ranges, const RangeNode *node)
     case RANGE_SUB: return a & swapped(b);
     case RANGE_NEG: return swapped(a);
     case RANGE_CONVERT:
+    case RANGE_DIVIDED:
     case RANGE_NE: return a;
     case RANGE_MIN: return (a & b & KNOWN_BELOW) | ((a | b) & KNOWN_ABOVE);
     case RANGE_MAX: return (a & b & KNOWN_ABOVE) | ((a | b) & KNOWN_BELOW);

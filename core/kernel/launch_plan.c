@@ -160,6 +160,16 @@ static Range compared(const RangeNode *node, Range a, Range b)
     return (Range){a.least + (a.least == b.least), a.most - (a.most == b.least)};
 }
 
+/* It lies between the quotient's least and most times the divisor, if that is above 0. */
+static Range divided(Range a, Range by, Range quotient)
+{
+    if (by.least < 1)
+        return a;
+    Wide least = quotient.least * (quotient.least < 0 ? by.most : by.least);
+    Wide most = quotient.most * (quotient.most < 0 ? by.least : by.most) + by.most - 1;
+    return (Range){most_of(a.least, least), least_of(a.most, most)};
+}
+
 static Range loop(const RangeNode *node, Range start, Range assumed, Range next)
 {
     if (is_empty(start) || is_empty(next))
@@ -324,6 +334,8 @@ static Range evaluate(const RangeNode *node, const Range *ranges, const LaunchFa
         return loop(node, a, b, ranges[node->c]);
     if (is_empty(a) || is_empty(b))
         return nothing;
+    if (node->op == RANGE_DIVIDED)
+        return is_empty(ranges[node->c]) ? nothing : divided(a, b, ranges[node->c]);
     if (node->op >= RANGE_LT && node->op <= RANGE_NE) {
         bool is_moved = node->c == RANGE_NONE || (!is_empty(ranges[node->c]) && move(node, a, ranges[node->c], &b));
         return is_moved ? compared(node, a, b) : a;

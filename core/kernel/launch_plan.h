@@ -41,6 +41,7 @@ typedef enum RangeOp {
     RANGE_GE,
     RANGE_EQ,
     RANGE_NE,
+    RANGE_DIVIDED, /* a, of which the quotient by b, rounded down, is in c */
     /* What a variable of a loop that starts in a may be, if every trip leaves it so: it rises, falls, or comes near 0. With
      * a number of 1 it rises by small steps and has 64 bits, with -1 it falls so: it would take years to come to their end,
      * and that side needs no proof. */

@@ -114,6 +114,21 @@ static bool has_marked(const bool *is_marked, const IrValue *value, uint32_t fir
     return false;
 }
 
+/* Whether a quotient by another number than a constant, which takes a division, decides where a thread goes. */
+static bool are_in_tests(const RowParts *parts, Arena *arena)
+{
+    bool *is_marked = ARENA_ARRAY(arena, bool, parts->body.blocks[0]->function->value_count + 1);
+    for (uint32_t i = 0; i < parts->count; i++)
+        is_marked[parts->quotients[i].value->id] = parts->quotients[i].by;
+    for (uint32_t i = 0; i < parts->body.count; i++)
+        for (const IrValue *value = parts->body.blocks[i]->first; value; value = value->next) {
+            if (value->op == IR_BRANCH && has_marked(is_marked, value, 0))
+                return true;
+            is_marked[value->id] |= ir_op_info[value->op].flags & IR_FLAG_PURE && has_marked(is_marked, value, 0);
+        }
+    return false;
+}
+
 /* Whether one of the values is in the index of an access. */
 static bool are_in_indices(const RowParts *parts, Arena *arena)
 {
@@ -134,7 +149,7 @@ static bool are_in_indices(const RowParts *parts, Arena *arena)
 static bool is_worth_it(RowParts *parts, bool by_others, Arena *arena)
 {
     find_quotients(parts, by_others);
-    return parts->count && are_in_indices(parts, arena);
+    return parts->count && (are_in_indices(parts, arena) || are_in_tests(parts, arena));
 }
 
 bool has_row_parts(IrFunc *kernel)

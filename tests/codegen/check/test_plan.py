@@ -30,6 +30,7 @@ PROVEN = {
     "truth": "if i:\n    y[i] = x[i - 1]",
     "remainder": "y[i] = x[(i + 1) % n] + x[(i + n - 1) % n]",
     "quotient": "y[i // 2] = x[i // 3]",
+    "quotient that is tested": "w = n // 6\nif 1 <= i // w < n // w - 1:\n    y[i] = x[i - w] + x[i + w]",
     "bits": "y[i & 7] = x[(i ^ 5) & 15] + x[i >> 1]",
     "reverse": "y[n - 1 - i] = x[i]",
     "from the end": "y[-1 - i] = x[-n]",

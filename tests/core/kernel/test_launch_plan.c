@@ -173,6 +173,42 @@ static void comparison(RangeOp op, bool is_signed, int64_t number, uint64_t *sta
         fprintf(stderr, "  comparison %d, %d\n", (int)op, (int)number);
 }
 
+static bool is_range(const Sketch *sketch, uint32_t node, const LaunchFacts *facts, int64_t least, int64_t most)
+{
+    Known range = range_of(sketch, node, facts);
+    return CHECK(!range.is_empty && range.least == least && range.most == most);
+}
+
+/* What has such a quotient. */
+static void quotients(bool is_signed, uint64_t *state)
+{
+    int64_t a, b, c, d, e, f;
+    Sketch sketch = {0};
+    draw(state, is_signed, &a, &b);
+    draw(state, is_signed, &c, &d);
+    draw(state, is_signed, &e, &f);
+    uint32_t x = add(&sketch, between(a, b)), y = add(&sketch, between(c, d)), z = add(&sketch, between(e, f));
+    Known range = range_of(&sketch, add(&sketch, operation(RANGE_DIVIDED, is_signed, x, y, z, 0)), NULL);
+    bool is_inside = true;
+    for (int64_t value = a; value <= b; value++)
+        for (int64_t by = c; by <= d; by++) {
+            int64_t quotient = floor_divided(value, by);
+            is_inside &= by == 0 || quotient < e || quotient > f || has(range, value);
+        }
+    CHECK(is_inside);
+}
+
+/* Where both are known it is as narrow as can be. */
+static void quotients_that_are_known(void)
+{
+    Sketch sketch = {0};
+    uint32_t all = add(&sketch, between(-8, 7)), three = add(&sketch, between(3, 3));
+    uint32_t one = add(&sketch, between(1, 1)), below = add(&sketch, between(-2, -1));
+    is_range(&sketch, add(&sketch, operation(RANGE_DIVIDED, true, all, three, one, 0)), NULL, 3, 5);
+    is_range(&sketch, add(&sketch, operation(RANGE_DIVIDED, true, all, three, below, 0)), NULL, -6, -1);
+    is_range(&sketch, add(&sketch, operation(RANGE_DIVIDED, true, all, all, one, 0)), NULL, -8, 7);
+}
+
 static void conversions(uint64_t *state)
 {
     for (int is_signed = 0; is_signed < 2; is_signed++)
@@ -188,12 +224,6 @@ static void conversions(uint64_t *state)
                 is_inside &= has(range, in_type(is_signed, value));
             CHECK(is_inside);
         }
-}
-
-static bool is_range(const Sketch *sketch, uint32_t node, const LaunchFacts *facts, int64_t least, int64_t most)
-{
-    Known range = range_of(sketch, node, facts);
-    return CHECK(!range.is_empty && range.least == least && range.most == most);
 }
 
 static void loops(void)
@@ -356,8 +386,10 @@ void test_launch_plan(void)
             for (RangeOp op = RANGE_LT; op <= RANGE_NE; op++)
                 for (int64_t number = -1; number <= 1; number++)
                     comparison(op, is_signed, number, &state);
+            quotients(is_signed, &state);
             conversions(&state);
         }
+    quotients_that_are_known();
     loops();
     launches();
     tests();

@@ -205,6 +205,25 @@ def test_two_axes_and_several_places():
         np.testing.assert_array_equal(out, want)
 
 
+def test_quotients_that_only_tests_look_at():
+    """A division for each thread is worth a cut, too; and what a test says of a quotient bounds the dividend: no index
+    is checked or counts from the end."""
+    kernel = kernel_of("def kernel(x, out, height, width):\n"
+                       "    k = cuda.grid(1)\n"
+                       "    i, j = k // width, k % width\n"
+                       "    if 1 <= i < height - 1 and 1 <= j < width - 1:\n"
+                       "        out[k] = x[k - width] + x[k + width] + x[k - 1] + x[k + 1]\n")
+    for width in (1, 3, 15, 16, 40, 300):
+        height = -(-5000 // width)
+        x = np.random.default_rng(1).random((height, width)).astype(np.float32)
+        out, want = np.zeros_like(x), np.zeros_like(x)
+        kernel[-(-x.size // 256), 256](x.ravel(), out.ravel(), height, width)
+        want[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]
+        np.testing.assert_allclose(out, want, rtol=1e-6)
+    text = kernel.inspect("divisors", kernel.signatures[0])
+    assert "!cut" in text and "raise" not in text and " wrap " not in text
+
+
 WIDTHS = ["x.shape[1]", "w", "np.int32(w)", "x.shape[1] + w - w"]
 
 
