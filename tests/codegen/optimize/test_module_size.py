@@ -229,6 +229,17 @@ def test_copies_of_long_lives_are_left_to_ptxas(count, joins_copies):
     assert (len(copies) < 6 * count) == joins_copies
 
 
+@pytest.mark.parametrize("count, has_coalescer", [(8000, True), (16000, False)])
+def test_registers_of_tens_of_thousands_of_lines(count, has_coalescer):
+    """For each part of their block the coalescer asks for all users of a register: without it, values that live from
+    one part to the next are in memory."""
+    if cuda.get_current_device().kind != "cpu" or platform.machine() != "x86_64":
+        pytest.skip("code of the CPU device")
+    body = "\n".join(f"    x[i + {k}] = x[i + {k}] * {k} + 1" for k in range(count))
+    text = cuda.jit(make(f"def kernel(x, i):\n{body}")).inspect("asm", (VECTOR, types.int64), None)
+    assert ("(%rsp)" not in text) == has_coalescer
+
+
 def test_ifs_of_a_long_kernel_stay_branches():
     """The processor has no choice between floats: its code generator parts the block again, for each."""
     if cuda.get_current_device().kind != "cpu":
